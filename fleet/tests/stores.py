@@ -189,7 +189,8 @@ def main():
             done = subprocess.run(["bash", "-c", limited], capture_output=True, text=True)
             assert done.returncode == 1 and not done.stdout and "File too large" in done.stderr and not left(), done
             Store.slow = 30
-            child = subprocess.Popen([FLEET, "run", *in_folder, "--query", QUERY, *map(str, own)], stderr=subprocess.PIPE)
+            child = subprocess.Popen([FLEET, "run", *in_folder, "--query", QUERY, *map(str, own)], stderr=subprocess.PIPE,
+                                     preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
             started = time.time()
             while not any(scratch.glob("*/fetched-*")) and time.time() - started < 30:
                 time.sleep(0.01)

@@ -14,7 +14,9 @@ const REPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures/example.s
 /// Runs the program with this mask of permissions.
 fn write(reports: usize, output: &Path, umask: &str) -> Command {
     let mut command = Command::new("sh");
-    let mask = format!("umask {umask}; exec \"$0\" \"$@\"");
+    // A shell ignores signals for what it starts with `&`, such as these tests.
+    let signals = if cfg!(target_os = "linux") { "env --default-signal=HUP,INT,TERM" } else { "" };
+    let mask = format!("umask {umask}; exec {signals} \"$0\" \"$@\"");
     command.args(["-c", &mask, env!("CARGO_BIN_EXE_nsq-perfetto")]);
     command.args(std::iter::repeat_n(REPORT, reports)).arg("-o").arg(output);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());

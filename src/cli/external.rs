@@ -65,7 +65,8 @@ pub(super) fn run(
                 format!(
                     "`nsq {name}` needs the program nsq-{name}, which is not next to nsq or on PATH"
                 ),
-                "install nsq with all its parts: cargo install --locked --path complete, in its source".to_owned(),
+                "install nsq with all its parts: cargo install --locked --path complete, in its source"
+                    .to_owned(),
             ),
             false => neither(name, &verbs()),
         }));

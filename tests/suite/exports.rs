@@ -1,7 +1,7 @@
 //! Captures are exported once. nsys may fail in any way, and an incomplete export is never used.
 #![cfg(unix)]
 
-use crate::support::{Fixtures, depth_of, project};
+use crate::support::{Fixtures, depth_of, interruptible, project};
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -39,7 +39,7 @@ impl Bench {
     }
 
     fn nsq(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_nsq"));
+        let mut command = interruptible();
         for variable in ["NSQ_PATH", "NSQ_CACHE_SIZE", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "COLUMNS"] {
             command.env_remove(variable);
         }

@@ -2,7 +2,7 @@
 //! left.
 #![cfg(unix)]
 
-use crate::support::{Fixtures, depth_of, project};
+use crate::support::{Fixtures, depth_of, interruptible, project};
 use std::fmt::Write;
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
@@ -29,7 +29,7 @@ impl Bench {
     }
 
     fn nsq(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_nsq"));
+        let mut command = interruptible();
         for variable in ["NSQ_PATH", "NSQ_CACHE_SIZE", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "COLUMNS"] {
             command.env_remove(variable);
         }
@@ -285,8 +285,10 @@ fn a_signal_that_is_ignored_stays_ignored() {
     let import = bench.nsq(&["import", trace.to_str().unwrap(), "-o", target.to_str().unwrap()]);
     // As `nohup` starts a program.
     let mut run = Command::new("sh");
-    run.args(["-c", "trap '' HUP INT TERM; exec \"$0\" \"$@\""]).arg(import.get_program());
-    run.args(import.get_args()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    run.args(["-c", "trap '' HUP INT TERM; exec \"$0\" \"$@\""]).arg(env!("CARGO_BIN_EXE_nsq"));
+    run.args(import.get_args().skip_while(|word| *word != "import"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     run.envs(import.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let run = run.spawn().unwrap();
     let begin = Instant::now();

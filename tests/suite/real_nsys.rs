@@ -3,8 +3,7 @@
 //! The tests profile `tests/nsys/annotated.c`, export and query its report, and kill exports midway.
 #![cfg(unix)]
 
-use crate::support::depth_of;
-use crate::support::project;
+use crate::support::{depth_of, interruptible, project};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -66,7 +65,7 @@ fn profile(nsys: &Path, folder: &Path, steps: usize, writes: usize) -> Option<Pa
 }
 
 fn nsq(nsys: &Path, folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_nsq"));
+    let mut command = interruptible();
     command
         .args(arguments)
         .env("NSQ_NSYS", nsys)

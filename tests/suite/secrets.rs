@@ -67,12 +67,13 @@ impl Output {
 
 /// The position of a text in bytes, in any case, also as UTF-16 or hexadecimal.
 fn find(bytes: &[u8], token: &str) -> Option<usize> {
-    let plain = token.as_bytes().to_vec();
+    let bytes = bytes.to_ascii_lowercase();
+    let plain = token.to_ascii_lowercase().into_bytes();
     let wide: Vec<u8> = plain.iter().flat_map(|byte| [*byte, 0]).collect();
-    let hex: Vec<u8> = plain.iter().flat_map(|byte| format!("{byte:02x}").into_bytes()).collect();
-    [plain, wide, hex].iter().find_map(|wanted| {
-        bytes.windows(wanted.len()).position(|window| window.eq_ignore_ascii_case(wanted))
-    })
+    // The digits of a letter differ between upper and lower case.
+    let hex = |token: &str| token.bytes().flat_map(|byte| format!("{byte:02x}").into_bytes()).collect();
+    let hexes: [Vec<u8>; 2] = [hex(token), hex(&token.to_ascii_lowercase())];
+    [plain, wide].iter().chain(&hexes).find_map(|wanted| memchr::memmem::find(&bytes, wanted))
 }
 
 fn holds(bytes: &[u8], token: &str) -> bool {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 #[test]
 fn every_query_answers_every_export_or_says_what_is_missing() {
     let mut tally: BTreeMap<u8, usize> = BTreeMap::new();
-    let step = 4 / depth_of(4).min(4);
+    let step = 8 / depth_of(8).min(8);
     for (nth, export) in shared_exports().iter().enumerate() {
         let report = nsq::open(export).unwrap();
         // `catalog` runs every query on each of them, within one session; here each query has its own, on some.
@@ -143,7 +143,7 @@ fn a_materialized_report_gives_the_same_answers() {
     exports.retain(|path| path.metadata().is_ok_and(|m| m.len() < 2_000_000));
     assert!(!exports.is_empty(), "{}", shared.display());
     let catalog = Catalog::load(&nsq::BUILT_IN, &[]).unwrap();
-    let step = 4 / depth_of(4).min(4);
+    let step = 8 / depth_of(8).min(8);
     for (nth, export) in exports.into_iter().enumerate() {
         // NVIDIA's reports count second rows of calls, which relations and thus materialized files leave out.
         let repeats = has_second_rows(&export);

@@ -29,8 +29,8 @@ fn native_rows_are_those_of_statements() {
         let text = fs::read_to_string(project(&format!("tests/suite/stated/{name}.sql"))).unwrap();
         let (native, stated) = text.split_once(";\n").unwrap();
         let mut compared = 0;
-        // Each on half of the reports with one of the scopes, and on all with all at full depth.
-        let (step, some) = (2 / depth_of(2), depth_of(SCOPES.len()).min(SCOPES.len()));
+        // Each on a quarter of the reports with one of the scopes, and on all with all at full depth.
+        let (step, some) = (4 / depth_of(4).min(4), depth_of(SCOPES.len()).min(SCOPES.len()));
         for (place, report) in reports.iter().step_by(step).enumerate() {
             for scope in SCOPES.into_iter().cycle().skip(place).take(some) {
                 let computed = rows(report, native, scope);

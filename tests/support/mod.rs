@@ -234,6 +234,18 @@ pub fn nsq() -> Command {
     command
 }
 
+/// The program with the default action of signals, also where who started the tests ignores them, as a shell does for what it
+/// starts with `&`.
+pub fn interruptible() -> std::process::Command {
+    let program = env!("CARGO_BIN_EXE_nsq");
+    if !cfg!(target_os = "linux") {
+        return std::process::Command::new(program);
+    }
+    let mut command = std::process::Command::new("env");
+    command.args(["--default-signal=HUP,INT,TERM", program]);
+    command
+}
+
 /// Standard output of a run; panics if the run fails.
 pub fn stdout(arguments: &[&str]) -> String {
     let output = nsq().args(arguments).output().unwrap();

@@ -86,9 +86,7 @@ impl BuiltIn {
     /// The name and the content must both match: a user's file may have any name, and the library's text
     /// under another name would define a different relation.
     pub fn has(&self, name: &str, text: &str) -> bool {
-        self.files.iter().any(|file| {
-            let stem = Path::new(file.path).file_stem().and_then(|stem| stem.to_str());
-            stem == Some(name) && file.text == text
-        })
+        let is_named = |path| Path::new(path).file_stem().is_some_and(|stem| stem == name);
+        self.files.iter().any(|file| file.text == text && is_named(file.path))
     }
 }
