@@ -241,7 +241,7 @@ pub fn interruptible() -> std::process::Command {
     if !cfg!(target_os = "linux") {
         return std::process::Command::new(program);
     }
-    let mut command = std::process::Command::new("env");
+    let mut command = std::process::Command::new("/usr/bin/env");
     command.args(["--default-signal=HUP,INT,TERM", program]);
     command
 }
