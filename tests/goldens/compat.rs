@@ -3,7 +3,7 @@
 use crate::in_process::Opened;
 use crate::queries::is_blessing;
 use crate::support::golden::Golden;
-use crate::support::{Fixtures, can_express, depth_of, queries, schema_of, traces, versions};
+use crate::support::{Fixtures, can_express, depth_of, queries, schema_of, traces, turn, versions};
 use libtest_mimic::{Failed, Trial};
 use nsq::error::Error;
 use nsq::render::Format;
@@ -31,7 +31,7 @@ pub fn trials() -> Vec<Trial> {
                 continue;
             }
             let (version, queries) = (version.clone(), queries.clone());
-            let part = trials.len() % parts;
+            let part = (trials.len() + turn()) % parts;
             let name = format!("export_version::{version}::{trace}");
             trials.push(Trial::test(name, move || {
                 let queries = queries.iter().skip(part).step_by(parts).map(String::as_str);

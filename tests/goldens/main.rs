@@ -1,4 +1,4 @@
-//! Compares answers byte by byte, with the files in `tests/golden` and between export versions.
+//! Compares answers byte by byte, with the files in `tests/golden` and between export versions, and what SQLite does for them.
 //!
 //! Each comparison is a separate test: `cargo test --test golden top_kernels`.
 
@@ -8,6 +8,7 @@
 mod compat;
 #[path = "../support/in_process.rs"]
 mod in_process;
+mod plans;
 mod queries;
 #[path = "../support/mod.rs"]
 mod support;
@@ -17,6 +18,10 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let trials = queries::trials().into_iter().chain(compat::trials()).collect();
+    let trials = queries::trials(arguments.filter.is_none())
+        .into_iter()
+        .chain(plans::trials())
+        .chain(compat::trials())
+        .collect();
     libtest_mimic::run(&arguments, trials).exit_code()
 }

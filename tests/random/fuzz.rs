@@ -10,7 +10,7 @@ mod asking;
 mod damage;
 
 use crate::support::{
-    Fixtures, NEWEST_COMMON, depth_of, project, shared, shared_exports, traces, versions,
+    Fixtures, NEWEST_COMMON, depth_of, project, shared, shared_exports, traces, turn, versions,
 };
 use asking::{ALLOWED, Asker, Outcomes};
 use damage::{Pages, Random, distort, distort_trace, flip, flip_database};
@@ -29,7 +29,7 @@ use tempfile::TempDir;
 const MEMORY: u64 = 8 << 30;
 
 /// Each copy is asked one in this many queries.
-const SHARE: usize = 8;
+const SHARE: usize = 16;
 
 /// Seeds of the damaged copies of the `nth` file.
 ///
@@ -43,7 +43,7 @@ fn seeds(nth: usize) -> impl Iterator<Item = u64> {
         .map_or(0, |text| text.parse::<u64>().expect("NSQ_TEST_SEED must be a number"));
     let copies = depth_of(ALL);
     (0..copies).map(move |copy| {
-        run.wrapping_mul(RUN).wrapping_add(((nth * copies + copy) % copies.max(ALL)) as u64)
+        run.wrapping_mul(RUN).wrapping_add((((nth + turn()) * copies + copy) % copies.max(ALL)) as u64)
     })
 }
 

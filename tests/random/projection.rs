@@ -10,7 +10,7 @@ mod ask;
 mod naive;
 pub mod trace;
 
-use crate::support::depth_of;
+use crate::support::tried;
 use answer::{RELATIONS, difference};
 use ask::Asker;
 use nsq::normalize::{Attribute, Scope};
@@ -65,21 +65,25 @@ fn captures_attributed_by_process_match_the_oracles() {
 fn all_agree(seeds: Seeds<u64>, size: Size, reach: Reach) {
     let chosen: Option<u64> =
         std::env::var("PROJECTION_SEED").ok().map(|seed| seed.parse().expect("a number"));
-    let seeds = match chosen {
-        Some(seed) if seeds.contains(&seed) => seed..seed + 1,
+    let all = (seeds.end - seeds.start) as usize;
+    let seeds: Vec<u64> = match chosen {
+        Some(seed) if seeds.contains(&seed) => vec![seed],
         Some(_) => return,
-        None => seeds.start..seeds.start + depth_of((seeds.end - seeds.start) as usize) as u64,
+        None => tried(all).map(|nth| seeds.start + nth as u64).collect(),
     };
+    let seeds = &seeds;
     let folder = tempfile::tempdir().unwrap();
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     let failed = std::thread::scope(|scope| {
         let run = |nth: usize| {
-            let (path, mut seeds) = (folder.path().join(format!("{nth}.sqlite")), seeds.clone());
+            let path = folder.path().join(format!("{nth}.sqlite"));
             move || {
                 let asker = Asker::new(reach);
-                let own = seeds.by_ref().skip(nth).step_by(workers);
-                own.map(|seed| (seed, check(&asker, &Trace::random(seed, size), reach, &path)))
-                    .find_map(|(seed, verdict)| Some((seed, verdict.err()?)))
+                let mut own = seeds.iter().copied().skip(nth).step_by(workers);
+                own.find_map(|seed| {
+                    let verdict = check(&asker, &Trace::random(seed, size), reach, &path);
+                    Some((seed, verdict.err()?))
+                })
             }
         };
         let workers: Vec<_> = (0..workers).map(|nth| scope.spawn(run(nth))).collect();

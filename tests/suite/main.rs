@@ -43,7 +43,6 @@ mod occupancy;
 mod one_door;
 mod payloads;
 mod pipelines;
-mod plans;
 mod query_pages;
 mod questions;
 mod ranks;

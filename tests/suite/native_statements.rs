@@ -3,7 +3,7 @@
 //! Each is copied into a relation of another name, which is neither native nor stored, and both are read on every
 //! fixture and every shared export.
 
-use crate::support::{Fixtures, depth_of, outcome, project, shared_exports, stems, traces};
+use crate::support::{Fixtures, depth_of, outcome, project, shared_exports, stems, traces, turn};
 use std::fs;
 use std::path::Path;
 
@@ -102,12 +102,14 @@ fn native_rows_are_those_of_the_statement() {
     // Some of the scopes, of each report others; all at full depth.
     let some = depth_of(SCOPES.len()).min(SCOPES.len());
     for (place, report) in reports.iter().enumerate() {
-        for scope in SCOPES.into_iter().cycle().skip(place).take(some) {
+        for scope in SCOPES.into_iter().cycle().skip(place + turn()).take(some) {
             let rows = compare(report, &folder, &relations, scope);
             compared.iter_mut().zip(rows).for_each(|(all, rows)| *all += rows);
         }
     }
-    assert!(compared.iter().all(|rows| *rows > 100), "{relations:?}: {compared:?}");
+    // Some of the scopes may leave few rows of one relation.
+    let least = if some == SCOPES.len() { 100 } else { 1 };
+    assert!(compared.iter().all(|rows| *rows >= least), "{relations:?}: {compared:?}");
 }
 
 #[test]

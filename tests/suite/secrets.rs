@@ -335,6 +335,10 @@ fn no_command_shows_a_secret() {
             let mut lines = command_lines(&verb, &report, &other, &bench);
             // One version is enough for all formats, since all print the same rows.
             if version != crate::support::NEWEST_COMMON {
+                // Six seconds, for what `run` prints.
+                if verb == "check" {
+                    continue;
+                }
                 let is_other = |word: &String| word != "csv" && formats.contains(word);
                 lines.retain(|line| !line.iter().any(is_other));
             }

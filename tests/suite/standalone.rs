@@ -4,7 +4,7 @@
 //! its first line that it needs nsq, and runs with `nsq sql --file`.
 
 use crate::support::golden::Golden;
-use crate::support::{Fixtures, depth_of, queries, sqlite3, stdout, traces};
+use crate::support::{Fixtures, depth_of, queries, sqlite3, stdout, traces, turn};
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::process::Stdio;
@@ -320,7 +320,8 @@ fn scripts_give_the_same_rows_without_nsq() {
         // Each query on an eighth of the fixtures that have its data, and on all at full depth.
         let answered: Vec<String> =
             traces().into_iter().filter(|trace| golden.answer(trace).is_some()).collect();
-        for trace in answered.iter().skip(nth % step.min(answered.len().max(1))).step_by(step) {
+        for trace in answered.iter().skip((nth + turn()) % step.min(answered.len().max(1))).step_by(step)
+        {
             let report = fixtures.trace(trace);
             let name = report.file_name().unwrap().to_str().unwrap().to_owned();
             let report = report.to_str().unwrap();

@@ -24,6 +24,19 @@ pub fn depth_of(all: usize) -> usize {
     (all * depth).div_ceil(8)
 }
 
+/// Which eighth a test tries: `NSQ_TEST_TURN`, by default 0. `.ci/run` takes it from the commit, so that each is tried at some time.
+pub fn turn() -> usize {
+    let text = std::env::var("NSQ_TEST_TURN");
+    text.map_or(0, |text| text.parse().expect("NSQ_TEST_TURN must be a number"))
+}
+
+/// Which of `all` numbered cases a test tries: as many as `depth_of`, from the place of this turn.
+pub fn tried(all: usize) -> impl Iterator<Item = usize> + Clone {
+    let count = depth_of(all);
+    let first = turn() * count;
+    (first..first + count).map(move |nth| nth % all.max(count))
+}
+
 /// A path inside the project.
 pub fn project(inside: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(inside)
