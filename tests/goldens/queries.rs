@@ -70,7 +70,7 @@ pub fn trials(are_all: bool) -> Vec<Trial> {
     let all_traces: Vec<Arc<Trace>> = traces().into_iter().map(trace).collect();
     let all_queries = Arc::new(queries());
     let mut trials = vec![Trial::test("goldens_of_queries_only", goldens_of_queries_only)];
-    for (nth, query) in all_queries.iter().enumerate() {
+    for (nth, query) in all_queries.iter().cloned().enumerate() {
         for (place, trace) in all_traces.iter().enumerate() {
             let (fixtures, queries, trace) = (fixtures.clone(), all_queries.clone(), trace.clone());
             let is_shared = are_all && (nth + place + turn()) % 8 >= depth_of(8);
