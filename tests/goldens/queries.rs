@@ -3,17 +3,25 @@
 //! The header of each fixture in `fixtures/traces` derives the expected values by hand. `NSQ_BLESS=1`
 //! rewrites what has changed, except in CI. Every query needs at least one fixture with rows.
 
-use crate::in_process::{Opened, answer};
+use crate::in_process::Opened;
 use crate::support::golden::Golden;
 use crate::support::{Fixtures, depth_of, queries, traces, turn};
 use libtest_mimic::{Failed, Trial};
 use nsq::error::Error;
 use nsq::render::Format;
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// Held while a golden is read, changed and written: other trials change other sections of the same file.
 static BLESSING: Mutex<()> = Mutex::new(());
+
+thread_local! {
+    // The fixtures that this thread has opened, by trace: they do not change.
+    static OPENED: RefCell<HashMap<String, Rc<Opened>>> = RefCell::default();
+}
 
 /// What a query says of a trace: nothing where the trace lacks the data, or why it failed.
 type Answer = Result<Option<String>, String>;
@@ -28,21 +36,29 @@ struct Trace {
 impl Trace {
     /// The answer of the `nth` query: in a session of its own, or in that of all queries.
     fn answer(&self, queries: &[String], nth: usize, is_shared: bool) -> Answer {
+        let opened = self.opened().map_err(|error| error.to_string())?;
         if !is_shared {
-            return self.told(answer(&self.path, &queries[nth]));
+            return self.told(opened.csv(&queries[nth]));
         }
         let all = || -> Vec<Answer> {
             let names: Vec<&str> = queries.iter().map(String::as_str).collect();
-            let opened = match Opened::new(&self.path) {
-                Ok(opened) => opened,
-                Err(error) => return vec![Err(error.to_string()); names.len()],
-            };
             let tables = opened.tables(&names).into_iter();
             tables
                 .map(|table| self.told(table.and_then(|table| opened.written(&table, Format::Csv))))
                 .collect()
         };
         self.answers.get_or_init(all)[nth].clone()
+    }
+
+    fn opened(&self) -> Result<Rc<Opened>, Error> {
+        OPENED.with_borrow_mut(|all| match all.get(&self.name) {
+            Some(opened) => Ok(opened.clone()),
+            None => {
+                let opened = Rc::new(Opened::new(&self.path)?);
+                all.insert(self.name.clone(), opened.clone());
+                Ok(opened)
+            }
+        })
     }
 
     fn told(&self, answer: Result<String, Error>) -> Answer {

@@ -12,16 +12,11 @@ use nsq::render::{Format, Heading, Style, Writer};
 use nsq::report::{ExportOptions, Report};
 use nsq::schema::Schema;
 use nsq::table::{ResultTable, Value};
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
 thread_local! {
     // A catalogue reads files on demand, so threads cannot share one.
     static CATALOG: Catalog = Catalog::load(&nsq::BUILT_IN, &[]).unwrap();
-    // Reports that this thread has opened.
-    static OPENED: RefCell<HashMap<PathBuf, Rc<Opened>>> = RefCell::default();
 }
 
 /// A report that is opened once for many queries. Each query has a session of its own, as in a process of
@@ -137,16 +132,7 @@ fn written(table: &ResultTable, format: Format, heading: &Heading) -> Result<Str
     Ok(String::from_utf8(bytes).unwrap())
 }
 
-/// Runs a query on a report that does not change and returns its result as CSV.
+/// Runs a query on a report and returns its result as CSV.
 pub fn answer(report: &Path, query: &str) -> Result<String, Error> {
-    let known = OPENED.with_borrow(|opened| opened.get(report).cloned());
-    let opened = match known {
-        Some(opened) => opened,
-        None => {
-            let opened = Rc::new(Opened::new(report)?);
-            OPENED.with_borrow_mut(|all| all.insert(report.to_owned(), opened.clone()));
-            opened
-        }
-    };
-    opened.csv(query)
+    Opened::new(report)?.csv(query)
 }
