@@ -72,10 +72,9 @@ loading AS MATERIALIZED (
     )
 ),
 range AS MATERIALIZED (
-  SELECT global_tid, time_set(start_ns, end_ns) AS times
+  SELECT time_set(global_tid, start_ns, end_ns) AS times
   FROM nvtx_projection
   WHERE name_id IN (SELECT name_id FROM loading)
-  GROUP BY global_tid
 )
 SELECT
   waited.gpu_id,
@@ -85,8 +84,6 @@ SELECT
   waited.call_id,
   waited.tid
 FROM waited
-LEFT JOIN range
-  ON range.global_tid = waited.global_tid
 WHERE waited.stack_id IN (SELECT stack_id FROM loader)
-  OR overlap_ns(range.times, waited.start_ns, waited.end_ns) > 0
+  OR overlap_ns((SELECT times FROM range), waited.global_tid, waited.start_ns, waited.end_ns) > 0
 ORDER BY waited.gpu_id, waited.start_ns, waited.call_id

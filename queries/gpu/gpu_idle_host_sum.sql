@@ -42,18 +42,23 @@ host AS MATERIALIZED (
   FROM host_part
   WHERE gap_ns >= :at_least
 ),
+-- A number for each pair of a GPU and a thread that feeds it.
 running AS MATERIALIZED (
-  SELECT gpu_id, global_tid, time_set(start_ns, end_ns) AS times
+  SELECT dense_rank() OVER (ORDER BY gpu_id, global_tid) AS pair_id, gpu_id, global_tid, start_ns, end_ns
   FROM host
   WHERE cause = 'running'
-  GROUP BY gpu_id, global_tid
 ),
 sampled AS MATERIALIZED (
-  SELECT running.gpu_id, cpu_sample.sample_id
-  FROM running
+  SELECT pair.gpu_id, cpu_sample.sample_id
+  FROM (SELECT DISTINCT pair_id, gpu_id, global_tid FROM running) AS pair
   JOIN cpu_sample
-    ON cpu_sample.global_tid = running.global_tid
-  WHERE overlap_ns(running.times, cpu_sample.at_ns, cpu_sample.at_ns + 1) > 0
+    ON cpu_sample.global_tid = pair.global_tid
+  WHERE overlap_ns(
+      (SELECT time_set(pair_id, start_ns, end_ns) FROM running),
+      pair.pair_id,
+      cpu_sample.at_ns,
+      cpu_sample.at_ns + 1
+    ) > 0
 ),
 leaf AS (
   SELECT

@@ -4,7 +4,7 @@ summary: One row per wait of a thread for the GPU, and per gap before a late lau
 internal: true
 stored: true
 present_if: [gpu_op, graph_trace]
-reads: [all_cuda_call, compute_gap_part, step_window]
+reads: [all_cuda_call, compute_gap_part, step_window, string]
 columns:
   - {name: gpu_id, type: id, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: global_tid, type: id, doc: "Thread that waits and launches, unique across hosts and VMs."}
@@ -27,7 +27,7 @@ WITH
 sync AS MATERIALIZED (
   SELECT global_tid, end_ns, dur_ns, api_name
   FROM all_cuda_call
-  WHERE api_name GLOB '*Synchronize*'
+  WHERE name_id IN (SELECT string_id FROM string WHERE text GLOB '*Synchronize*')
 ),
 -- Each gap of a thread that waits, up to the end of the next launch call.
 late AS MATERIALIZED (

@@ -25,16 +25,13 @@ gap AS MATERIALIZED (
   HAVING max(part IN ('host sync', 'memory allocation', 'unknown') OR dur_ns >= 50000 AND part = 'other API call') = 0
 ),
 operator AS MATERIALIZED (
-  SELECT global_tid, time_set(start_ns, end_ns) AS times
+  SELECT time_set(global_tid, start_ns, end_ns) AS times
   FROM nvtx_projection
   WHERE EXISTS (SELECT 1 FROM gap)
     AND op_count > 0
     AND global_tid IN (SELECT global_tid FROM gap)
     AND name_id IN (SELECT name_id FROM nvtx_name WHERE layer_name GLOB 'cpu_op:*::*' OR layer_name GLOB 'aten::*')
-  GROUP BY global_tid
 )
-SELECT gap.gpu_id, gap.gap_start_ns, gap.gap_ns, gap.global_tid
+SELECT gpu_id, gap_start_ns, gap_ns, global_tid
 FROM gap
-JOIN operator
-  ON operator.global_tid = gap.global_tid
-WHERE 2 * overlap_ns(operator.times, gap.gap_start_ns, gap.gap_start_ns + gap.gap_ns) > gap.gap_ns
+WHERE 2 * overlap_ns((SELECT times FROM operator), global_tid, gap_start_ns, gap_start_ns + gap_ns) > gap_ns

@@ -3,7 +3,7 @@ name: serving_annotation
 summary: One row per step that an inference engine annotated, with its batch.
 present_if: [src_nvtx_event]
 scope: {time: [start_ns, end_ns], process: pid, thread: global_tid}
-reads: [all_nvtx_range]
+reads: [all_nvtx_name, all_nvtx_projection, all_nvtx_range]
 columns:
   - {name: range_id, type: id, doc: "Row ID of the range in the raw table."}
   - {name: step, type: int, doc: "Position by start among the steps of the thread, from 0."}
@@ -42,12 +42,20 @@ form (rule, pattern) AS (
   ('step_mode', 'step[[][A-Z]* bs=[0-9]*]'),
   ('forward_step', '[[]Executor] _forward_step [0-9]*: [0-9]* ctx reqs, [0-9]* gen reqs')
 ),
+-- Names are fewer than ranges, of which most are no steps.
+named AS MATERIALIZED (
+  SELECT name.name_id, form.rule
+  FROM all_nvtx_name AS name
+  JOIN form
+    ON name.range_text GLOB form.pattern
+  WHERE coalesce(name.domain_name, '') <> 'gpu_user_annotation'
+),
 -- The numbers of a name as a JSON array: words between numbers become commas.
 annotated AS (
   SELECT
     range.*,
-    form.rule,
-    CASE form.rule
+    named.rule,
+    CASE named.rule
       WHEN 'execute_sq'
         THEN replace(replace(replace(replace(replace(replace(replace(replace(
           range.range_text, 'execute_', '['), '_context_', ','), ')_generation_', ','), '(sq', ','), 'sqsq', ','),
@@ -61,10 +69,11 @@ annotated AS (
         range.range_text, '[Executor] _forward_step ', '['), ': ', ','), ' ctx reqs, ', ','), ' ctx tokens, ', ','),
         ' gen reqs', ']')
     END AS numbers
-  FROM all_nvtx_range AS range
-  JOIN form
-    ON range.range_text GLOB form.pattern
-  WHERE coalesce(range.domain_name, '') <> 'gpu_user_annotation'
+  FROM named
+  JOIN all_nvtx_projection AS place
+    ON place.name_id = named.name_id
+  JOIN all_nvtx_range AS range
+    ON range.range_id = place.range_id
 ),
 -- reached_ns shows which steps begin inside another step of their thread.
 reached AS (

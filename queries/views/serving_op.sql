@@ -2,7 +2,7 @@
 name: serving_op
 summary: One row per GPU operation that was launched in a step of an inference engine.
 present_if: [src_nvtx_event]
-reads: [all_cuda_call, all_serving_annotation, nvtx_op]
+reads: [all_cuda_call, all_serving_annotation, nvtx_op, string]
 columns:
   - {name: range_id, type: id, doc: "Step that launched the operation, an ID in serving_step."}
   - {name: op_kind, type: text, doc: "Kind of operation: kernel, memcpy, memset, or graph for a CUDA graph traced as a whole."}
@@ -48,7 +48,7 @@ begun AS MATERIALIZED (
 graph_launch AS (
   SELECT call_id
   FROM all_cuda_call
-  WHERE api_name GLOB '*GraphLaunch*'
+  WHERE name_id IN (SELECT string_id FROM string WHERE text GLOB '*GraphLaunch*')
 )
 SELECT
   step.range_id,

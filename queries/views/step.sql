@@ -28,25 +28,50 @@ limits: >-
 ---*/
 WITH
 marked AS MATERIALIZED (
-  SELECT *
+  SELECT *, global_tid & -16777216 AS global_pid
   FROM iteration
 ),
-found AS MATERIALIZED (
+found AS (
   SELECT
     *,
     coalesce(min(global_tid) OVER (PARTITION BY global_pid, gpu_id), global_pid) AS thread
   FROM all_repeated_step
   WHERE kind = 'step'
 ),
+first_gpu AS (
+  SELECT *, min(gpu_id) OVER (PARTITION BY thread) AS first_gpu_id
+  FROM found
+),
 repeated AS MATERIALIZED (
   SELECT *
-  FROM found
-  WHERE NOT EXISTS (
-      SELECT 1
-      FROM found AS other
-      WHERE other.thread = found.thread
-        AND other.gpu_id < found.gpu_id
-    )
+  FROM first_gpu
+  WHERE gpu_id = first_gpu_id
+),
+-- Repeats that begin before a mark does, and before it ends, counted in one pass over both.
+border AS (
+  SELECT global_pid, cpu_start_ns AS time_ns, 1 AS begins, NULL AS range_id, NULL AS sign
+  FROM repeated
+  WHERE cpu_start_ns IS NOT NULL
+  UNION ALL
+  SELECT global_pid, start_ns, 0, range_id, -1
+  FROM marked
+  UNION ALL
+  SELECT global_pid, end_ns, 0, range_id, 1
+  FROM marked
+),
+passed AS (
+  SELECT
+    *,
+    sum(begins) OVER (PARTITION BY global_pid ORDER BY time_ns, begins ROWS UNBOUNDED PRECEDING) AS begun_count,
+    max(begins) OVER (PARTITION BY global_pid) AS repeats
+  FROM border
+),
+enclosed AS MATERIALIZED (
+  SELECT range_id, sum(sign * begun_count) AS repeat_count
+  FROM passed
+  WHERE begins = 0
+    AND repeats = 1
+  GROUP BY range_id
 )
 SELECT
   iteration AS step,
@@ -58,18 +83,16 @@ SELECT
   end_ns AS cpu_end_ns,
   op_count,
   NULL AS likeness_pct,
-  (
-    SELECT sum(repeated.cpu_start_ns >= marked.start_ns AND repeated.cpu_start_ns < marked.end_ns)
-    FROM repeated
-    WHERE repeated.global_pid = marked.global_tid & -16777216
-  ) AS repeat_count,
+  enclosed.repeat_count,
   pid,
   tid,
   global_tid,
-  range_id,
+  marked.range_id,
   range_name AS step_name,
   layer_name
 FROM marked
+LEFT JOIN enclosed
+  ON enclosed.range_id = marked.range_id
 UNION ALL
 SELECT
   step,

@@ -39,7 +39,7 @@ wait AS MATERIALIZED (
     )
 ),
 flight AS MATERIALIZED (
-  SELECT global_pid, time_set(start_ns, end_ns) AS times
+  SELECT time_set(global_pid, start_ns, end_ns) AS times
   -- Nothing is read if nothing waited.
   FROM (SELECT 1 FROM wait LIMIT 1)
   CROSS JOIN (
@@ -48,15 +48,11 @@ flight AS MATERIALIZED (
     SELECT global_pid, start_ns, end_ns FROM all_graph_trace
   )
   WHERE global_pid IN (SELECT global_pid FROM wait)
-  GROUP BY global_pid
 ),
 measured AS (
   SELECT
     wait.*,
-    end_ns - start_ns - coalesce(
-      overlap_ns((SELECT times FROM flight WHERE flight.global_pid = wait.global_pid), start_ns, end_ns),
-      0
-    ) AS unseen_ns
+    end_ns - start_ns - overlap_ns((SELECT times FROM flight), global_pid, start_ns, end_ns) AS unseen_ns
   FROM wait
 )
 SELECT gpu_id, start_ns, end_ns, unseen_ns, waits, api_name, pid, global_pid

@@ -1,5 +1,6 @@
 //! Steps: found by repetition, compared with marks that are there, and with what people read from real captures.
 
+mod growth;
 mod programs;
 
 use crate::support::{nsq, shared, stdout};

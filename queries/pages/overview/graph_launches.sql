@@ -23,9 +23,9 @@ graph_launch AS MATERIALIZED (
 ),
 launched AS (
   SELECT count(*) AS kernel_count, max(coalesce(graph_node_id, 0)) > 0 OR count(*) > 1 AS is_graph
-  FROM kernel
-  WHERE EXISTS (SELECT 1 FROM graph_launch)
-    AND correlation_id > 0
+  FROM (SELECT 1 FROM graph_launch LIMIT 1)
+  CROSS JOIN kernel
+  WHERE correlation_id > 0
   GROUP BY global_pid, correlation_id
 )
 SELECT

@@ -7,8 +7,8 @@ why: Ranges on the host are complete even where GPU work is missing from the rep
 kind: info
 internal: true
 tags: [nvtx]
-reads: [iteration, nvtx_range]
-requires: [iteration, nvtx_range]
+reads: [iteration, nvtx_name, nvtx_projection]
+requires: [iteration, nvtx_projection]
 columns:
   - {name: rank, type: int, label: "#", priority: 1, doc: "0 for the steps, then from 1, most time first."}
   - {name: range_name, type: text, label: "range", priority: 0, doc: "Name of the range; of the steps, with each number replaced by *."}
@@ -38,13 +38,30 @@ whole AS (
 ),
 inner_range AS (
   SELECT
-    range_name,
+    name_id,
     dur_ns,
     place_of((SELECT places FROM placed), global_tid, start_ns) AS first_turn,
     place_of((SELECT places FROM placed), global_tid, max(end_ns - 1, start_ns)) AS last_turn
-  FROM nvtx_range
-  WHERE NOT (range_name GLOB 'cpu_op:*' OR range_name GLOB 'aten::*')
+  FROM nvtx_projection
+  WHERE name_id NOT IN (
+      SELECT name_id
+      FROM nvtx_name
+      WHERE range_name GLOB 'cpu_op:*'
+        OR range_name GLOB 'aten::*'
+        OR range_name IS NULL
+    )
     AND range_id NOT IN (SELECT range_id FROM turn)
+),
+by_name AS MATERIALIZED (
+  SELECT
+    name_id,
+    sum(dur_ns) AS total_ns,
+    min(dur_ns) AS min_ns,
+    max(dur_ns) AS max_ns,
+    count(*) AS range_count
+  FROM inner_range
+  WHERE first_turn = last_turn
+  GROUP BY name_id
 ),
 summed AS (
   SELECT
@@ -59,14 +76,15 @@ summed AS (
   UNION ALL
   SELECT
     1,
-    range_name,
-    sum(dur_ns),
-    min(dur_ns),
-    max(dur_ns),
-    count(*)
-  FROM inner_range
-  WHERE first_turn = last_turn
-  GROUP BY range_name
+    nvtx_name.range_name,
+    sum(by_name.total_ns),
+    min(by_name.min_ns),
+    max(by_name.max_ns),
+    sum(by_name.range_count)
+  FROM by_name
+  JOIN nvtx_name
+    ON nvtx_name.name_id = by_name.name_id
+  GROUP BY nvtx_name.range_name
 )
 SELECT
   row_number() OVER (ORDER BY summed.section, summed.total_ns DESC, summed.range_name) - 1 AS rank,

@@ -91,11 +91,10 @@ impl Edits {
         let mut launches_others = vec![false; graph.call_count()];
         let mut launches = vec![false; graph.call_count()];
         for (op, of) in (0..).zip(sized(&mut self.removed, graph.op_count(), false)) {
-            *of |= is_removed(op);
-        }
-        for op in 0..graph.op_count() as u32 {
+            let is_removed = is_removed(op);
+            *of |= is_removed;
             if let Some(call) = graph.launch(op) {
-                let of = if is_removed(op) { &mut launches } else { &mut launches_others };
+                let of = if is_removed { &mut launches } else { &mut launches_others };
                 of[call as usize] = true;
             }
         }

@@ -10,19 +10,16 @@ pub(super) fn flags() -> FunctionFlags {
     FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS
 }
 
-/// Adds the interval in the first two arguments, unless it is empty or a time is null.
-pub(super) fn add_interval(context: &Context<'_>, intervals: &mut Vec<(i64, i64)>) -> Result<()> {
-    let times: (Option<i64>, Option<i64>) = (context.get(0)?, context.get(1)?);
-    if let (Some(start), Some(end)) = times
-        && start < end
-    {
-        match intervals.last_mut() {
-            // Most intervals come sorted. Merging those at once keeps one entry per busy period.
-            Some(last) if last.0 <= start && start <= last.1 => last.1 = last.1.max(end),
-            _ => intervals.push((start, end)),
-        }
+/// Adds an interval, unless it is empty.
+pub(super) fn add_interval(intervals: &mut Vec<(i64, i64)>, start: i64, end: i64) {
+    if start >= end {
+        return;
     }
-    Ok(())
+    match intervals.last_mut() {
+        // Most intervals come sorted. Merging those at once keeps one entry per busy period.
+        Some(last) if last.0 <= start && start <= last.1 => last.1 = last.1.max(end),
+        _ => intervals.push((start, end)),
+    }
 }
 
 /// The text in the only argument; `None` for null.

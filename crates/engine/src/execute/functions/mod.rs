@@ -129,9 +129,10 @@ pub const FUNCTIONS: [Function; 32] = [
     },
     Function {
         name: "overlap_ns",
-        args: "time_set, start_ns, end_ns",
-        doc: "Length of the part of an interval that the intervals of a time set cover, in ns. Fast for any number \
-              of intervals: `overlap_ns((SELECT time_set(start_ns, end_ns) FROM …), start_ns, end_ns)`.",
+        args: "time_set, [key,] start_ns, end_ns",
+        doc: "Length of the part of an interval that the intervals of a time set cover, in ns; 0 for a key that it does not \
+              have. Fast for any number of intervals and keys: \
+              `overlap_ns((SELECT time_set(tid, start_ns, end_ns) FROM …), tid, start_ns, end_ns)`.",
     },
     Function {
         name: "overlap_times",
@@ -191,8 +192,8 @@ pub const FUNCTIONS: [Function; 32] = [
     },
     Function {
         name: "time_set",
-        args: "start_ns, end_ns",
-        doc: "Union of intervals, for overlap_ns. A blob, not for output.",
+        args: "[key,] start_ns, end_ns",
+        doc: "Union of intervals, also by an integer key, such as a thread, for overlap_ns. A blob, not for output.",
     },
     Function {
         name: "time_spans",
@@ -245,7 +246,11 @@ impl Aggregate<Vec<(i64, i64)>, i64> for Busy {
     }
 
     fn step(&self, context: &mut Context<'_>, intervals: &mut Vec<(i64, i64)>) -> Result<()> {
-        add_interval(context, intervals)
+        let (start, end): (Option<i64>, Option<i64>) = (context.get(0)?, context.get(1)?);
+        if let Some((start, end)) = start.zip(end) {
+            add_interval(intervals, start, end);
+        }
+        Ok(())
     }
 
     fn finalize(&self, _: &mut Context<'_>, intervals: Option<Vec<(i64, i64)>>) -> Result<i64> {

@@ -1,76 +1,98 @@
 //! The SQL functions `time_set` and `overlap_ns`: how much of an interval a set of intervals covers.
 //!
-//! A set is a blob: for each interval of the union, in order, its start, its end and the length of the
-//! intervals before it, as 64-bit integers.
+//! A set is a blob: for each interval of the union of each key, in order, its key, its start, its end and the
+//! length of the intervals of the key before it, as 64-bit integers. A set without keys has the key 0.
+//!
+//! One set with many keys, in a scalar subquery, is computed once and never copied. A set for each row of a
+//! table is copied whenever a row is read.
 
 use super::arguments::{add_interval, flags};
 use nsq_sweep::interval::TimeSet;
 use rusqlite::functions::{Aggregate, Context};
 use rusqlite::types::{Type, ValueRef};
 use rusqlite::{Connection, Error, Result};
+use std::collections::BTreeMap;
 
-/// Bytes of an interval in a set.
-const BYTES: usize = 24;
+/// Bytes of a number, and numbers of an interval.
+const BYTES: usize = 8;
+const NUMBERS: usize = 4;
+
+type Interval = [[u8; BYTES]; NUMBERS];
 
 pub(super) fn register(connection: &Connection) -> Result<()> {
     connection.create_aggregate_function("time_set", 2, flags(), Union)?;
-    connection.create_scalar_function("overlap_ns", 3, flags(), |context| {
-        let set = match context.get_raw(0) {
-            ValueRef::Null => return Ok(None),
-            ValueRef::Blob(set) if set.len().is_multiple_of(BYTES) => Set(set),
-            _ => return Err(Error::InvalidFunctionParameterType(0, Type::Blob)),
-        };
-        let (start, end): (Option<i64>, Option<i64>) = (context.get(1)?, context.get(2)?);
-        Ok(start.zip(end).map(|(start, end)| match start < end {
-            true => set.covered_before(end).wrapping_sub(set.covered_before(start)),
-            false => 0,
-        }))
-    })
+    connection.create_aggregate_function("time_set", 3, flags(), Union)?;
+    connection.create_scalar_function("overlap_ns", 3, flags(), overlap)?;
+    connection.create_scalar_function("overlap_ns", 4, flags(), overlap)
 }
 
-/// `time_set(start_ns, end_ns)`.
+/// `overlap_ns(time_set, [key,] start_ns, end_ns)`.
+fn overlap(context: &Context<'_>) -> Result<Option<i64>> {
+    let set = match context.get_raw(0) {
+        ValueRef::Null => return Ok(None),
+        ValueRef::Blob(blob) if blob.len().is_multiple_of(BYTES * NUMBERS) => {
+            blob.as_chunks::<BYTES>().0.as_chunks::<NUMBERS>().0
+        }
+        _ => return Err(Error::InvalidFunctionParameterType(0, Type::Blob)),
+    };
+    let Some([key, start, end]) = numbers(context, 1)? else { return Ok(None) };
+    Ok(Some(match start < end {
+        true => covered_before(set, key, end).wrapping_sub(covered_before(set, key, start)),
+        false => 0,
+    }))
+}
+
+/// The key, start and end in the arguments from `first`; the key is 0 if there is none. `None` if one is null.
+fn numbers(context: &Context<'_>, first: usize) -> Result<Option<[i64; 3]>> {
+    let has_key = context.len() - first == 3;
+    let key: Option<i64> = if has_key { context.get(first)? } else { Some(0) };
+    let times = first + usize::from(has_key);
+    let (start, end): (Option<i64>, Option<i64>) = (context.get(times)?, context.get(times + 1)?);
+    Ok(key.zip(start).zip(end).map(|((key, start), end)| [key, start, end]))
+}
+
+/// The length of a key's intervals before a time, in ns. Lengths wrap, so that a foreign blob gives a wrong number
+/// and no panic.
+fn covered_before(set: &[Interval], key: i64, time: i64) -> i64 {
+    let number = |interval: &Interval, field: usize| i64::from_le_bytes(interval[field]);
+    let begun = set.partition_point(|interval| (number(interval, 0), number(interval, 1)) < (key, time));
+    match begun.checked_sub(1).map(|last| &set[last]) {
+        Some(last) if number(last, 0) == key => {
+            let within = time.min(number(last, 2)).wrapping_sub(number(last, 1));
+            number(last, 3).wrapping_add(within)
+        }
+        _ => 0,
+    }
+}
+
+/// `time_set([key,] start_ns, end_ns)`.
 struct Union;
 
-impl Aggregate<Vec<(i64, i64)>, Vec<u8>> for Union {
-    fn init(&self, _: &mut Context<'_>) -> Result<Vec<(i64, i64)>> {
-        Ok(Vec::new())
+/// The intervals of each key.
+type ByKey = BTreeMap<i64, Vec<(i64, i64)>>;
+
+impl Aggregate<ByKey, Vec<u8>> for Union {
+    fn init(&self, _: &mut Context<'_>) -> Result<ByKey> {
+        Ok(ByKey::new())
     }
 
-    fn step(&self, context: &mut Context<'_>, intervals: &mut Vec<(i64, i64)>) -> Result<()> {
-        add_interval(context, intervals)
+    fn step(&self, context: &mut Context<'_>, by_key: &mut ByKey) -> Result<()> {
+        if let Some([key, start, end]) = numbers(context, 0)? {
+            add_interval(by_key.entry(key).or_default(), start, end);
+        }
+        Ok(())
     }
 
-    fn finalize(&self, _: &mut Context<'_>, intervals: Option<Vec<(i64, i64)>>) -> Result<Vec<u8>> {
-        let mut before = 0i64;
+    fn finalize(&self, _: &mut Context<'_>, by_key: Option<ByKey>) -> Result<Vec<u8>> {
         let mut set = Vec::new();
-        for &(start, end) in TimeSet::union_of(intervals.unwrap_or_default()).intervals() {
-            [start, end, before].iter().for_each(|number| set.extend(number.to_le_bytes()));
-            before = before.wrapping_add(end.wrapping_sub(start));
+        for (key, intervals) in by_key.unwrap_or_default() {
+            let mut before = 0i64;
+            for &(start, end) in TimeSet::union_of(intervals).intervals() {
+                [key, start, end, before].iter().for_each(|number| set.extend(number.to_le_bytes()));
+                before = before.wrapping_add(end.wrapping_sub(start));
+            }
         }
         Ok(set)
-    }
-}
-
-/// A set as [`Union`] writes it. Lengths wrap, so that a foreign blob gives a wrong number and no panic.
-struct Set<'a>(&'a [u8]);
-
-impl Set<'_> {
-    fn number(&self, interval: usize, field: usize) -> i64 {
-        let from = interval * BYTES + field * 8;
-        let bytes = self.0.get(from..from + 8).and_then(|bytes| bytes.try_into().ok());
-        i64::from_le_bytes(bytes.unwrap_or_default())
-    }
-
-    /// The length of the set before a time, in ns.
-    fn covered_before(&self, time: i64) -> i64 {
-        let (mut from, mut to) = (0, self.0.len() / BYTES);
-        while from < to {
-            let middle = from + (to - from) / 2;
-            if self.number(middle, 0) < time { from = middle + 1 } else { to = middle }
-        }
-        let Some(last) = from.checked_sub(1) else { return 0 };
-        let within = time.min(self.number(last, 1)).wrapping_sub(self.number(last, 0));
-        self.number(last, 2).wrapping_add(within)
     }
 }
 
@@ -112,6 +134,20 @@ mod tests {
     }
 
     #[test]
+    fn keys_have_sets_of_their_own() {
+        let connection = connection();
+        let ask = |key: &str| {
+            let sql = format!(
+                "WITH t (k, s, e) AS (VALUES (5, 0, 10), (7, 5, 20), (5, 8, 12), (-3, 0, 1), (NULL, 0, 99))
+                 SELECT overlap_ns((SELECT time_set(k, s, e) FROM t), {key}, 4, 30)"
+            );
+            connection.query_row(&sql, [], |row| row.get::<_, Option<i64>>(0)).unwrap()
+        };
+        let got = ["5", "7", "-3", "6", "NULL"].map(ask);
+        assert_eq!(got, [Some(8), Some(15), Some(0), Some(0), None]);
+    }
+
+    #[test]
     fn odd_input_is_null_or_an_error() {
         let connection = connection();
         let ask = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, Option<i64>>(0));
@@ -120,7 +156,7 @@ mod tests {
         assert_eq!(ask("SELECT overlap_ns(time_set(1, 3), NULL, 5) FROM (SELECT 1)"), Ok(None));
         assert!(ask("SELECT overlap_ns('text', 0, 5)").is_err());
         assert!(ask("SELECT overlap_ns(x'00', 0, 5)").is_err());
-        assert!(ask("SELECT overlap_ns(randomblob(240), 0, 5)").is_ok());
+        assert!(ask("SELECT overlap_ns(randomblob(320), 0, 5)").is_ok());
         let far = "SELECT overlap_ns(time_set(s, e), -9223372036854775808, 9223372036854775807)
                    FROM (SELECT 1 AS s, 9223372036854775807 AS e)";
         assert_eq!(ask(far), Ok(Some(i64::MAX - 1)));

@@ -162,7 +162,13 @@ pub(super) fn edits(
                 edits.scale_ops(graph, share);
             }
             Edit::Fused(..) => edits.fuse(graph, shares(answers, model, row, &gpus)),
-            Edit::Without(what) => edits.remove(graph, meant(answers, model, what, &gpus)),
+            Edit::Without(..) => {
+                let what = row.iter().filter_map(|edit| match edit {
+                    Edit::Without(what) => Some(what),
+                    _ => None,
+                });
+                edits.remove(graph, any_meant(answers, model, what, &gpus));
+            }
             Edit::Overlap(what) => edits.overlap(graph, &gpus, meant(answers, model, what, &gpus)),
             Edit::Idle(at) => edits.cut_idle(graph, &times(answers, model, at, &gpus)),
             Edit::Work(at) => {
@@ -194,8 +200,8 @@ pub(super) fn edits(
     Ok(Some(edits))
 }
 
-/// How many edits at the beginning of a list are read together: those that make operations with certain names shorter in
-/// the same way, of which a family of kernels has hundreds.
+/// How many edits at the beginning of a list are read together: those that change operations with certain names in the same
+/// way, of which a family of kernels has hundreds.
 fn row(list: &[Edit]) -> usize {
     let is_named = |what: &What| matches!(what.kind, Ops::Named(_)) && what.at.is_none();
     let count = match list.first() {
@@ -205,6 +211,9 @@ fn row(list: &[Edit]) -> usize {
             .count(),
         Some(Edit::Fused(what, _)) if is_named(what) => {
             list.iter().take_while(|edit| matches!(edit, Edit::Fused(what, _) if is_named(what))).count()
+        }
+        Some(Edit::Without(what)) if is_named(what) => {
+            list.iter().take_while(|edit| matches!(edit, Edit::Without(what) if is_named(what))).count()
         }
         _ => 1,
     };
@@ -268,6 +277,36 @@ impl Matches {
             functions: model.function_names.iter().map(|name| is_called(name)).collect(),
         }
     }
+
+    /// Whether an operation has such a name, or its launching call.
+    fn hold(&self, answers: &Answers, model: &Model, op: u32) -> bool {
+        self.names[answers.label(op as usize).name as usize]
+            || model.function(answers, op).is_some_and(|name| self.functions[name as usize])
+    }
+}
+
+/// Whether one of a row of edits is about an operation.
+fn any_meant<'a>(
+    answers: &'a Answers,
+    model: &'a Model,
+    row: impl Iterator<Item = &'a What>,
+    gpus: &'a [u32],
+) -> Box<dyn Fn(u32) -> bool + 'a> {
+    let row: Vec<&What> = row.collect();
+    if let [what] = row[..] {
+        return meant(answers, model, what, gpus);
+    }
+    let matches =
+        row.iter().filter_map(|what| what.name()).map(|glob| Matches::new(answers, model, glob));
+    let any = matches.reduce(|mut any, of| {
+        any.names.iter_mut().zip(of.names).for_each(|(any, of)| *any |= of);
+        any.functions.iter_mut().zip(of.functions).for_each(|(any, of)| *any |= of);
+        any
+    });
+    match any {
+        Some(any) => Box::new(move |op| any.hold(answers, model, op)),
+        None => Box::new(|_| false),
+    }
 }
 
 /// Whether an edit is about an operation.
@@ -284,11 +323,8 @@ fn meant<'a>(
         Ops::Fills => Box::new(move |op| ops[op as usize].kind == OpKind::Memset),
         Ops::Communication => Box::new(move |op| ops[op as usize].activity == Activity::Communication),
         Ops::Named(glob) => {
-            let Matches { names, functions } = Matches::new(answers, model, glob);
-            Box::new(move |op| {
-                names[answers.label(op as usize).name as usize]
-                    || model.function(answers, op).is_some_and(|name| functions[name as usize])
-            })
+            let matches = Matches::new(answers, model, glob);
+            Box::new(move |op| matches.hold(answers, model, op))
         }
     };
     let Some(at) = &what.at else { return is_meant };

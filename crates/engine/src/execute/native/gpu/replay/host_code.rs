@@ -2,6 +2,7 @@
 
 use super::model::Model;
 use crate::execute::native::gpu::answers::Answers;
+use foldhash::HashMap;
 use nsq_sweep::interval::{Ruler, TimeSet};
 use nsq_value::error::Result;
 use nsq_value::glob::Glob;
@@ -81,40 +82,40 @@ impl HostCode {
 /// The times of ranges with a name, or of all, by thread.
 fn ranges(answers: &Answers, glob: Option<&Glob>) -> Result<BTreeMap<i64, Ruler>> {
     let mut reader = answers.calls.reader(&answers.limits);
-    let mut texts: BTreeMap<i64, Option<String>> = BTreeMap::new();
+    let is_meant = |text: &[u8]| glob.is_none_or(|glob| glob.matches(&String::from_utf8_lossy(text)));
+    let mut of_threads: BTreeMap<i64, Vec<(i64, i64)>> = BTreeMap::new();
+    // Those whose name is a string of the report. Strings cannot be read between the rows.
     let mut found = Vec::new();
+    let mut names: HashMap<i64, bool> = HashMap::default();
     if answers.calls.input.reads("all_nvtx_record") {
         let sql = "SELECT global_tid, start_ns, end_ns, text_id, text FROM all_nvtx_record \
                    WHERE event_type <> 75 AND end_ns > start_ns";
         reader.rows(sql, |cells| {
             if let (Some(tid), Some(start), Some(end)) = (cells.int(0), cells.time(1)?, cells.time(2)?) {
-                let text = cells.text(4).map(|text| String::from_utf8_lossy(text).into_owned());
-                found.push((tid, start, end, cells.int(3), text));
+                match (cells.text(4), cells.int(3)) {
+                    (Some(text), _) if is_meant(text) => {
+                        of_threads.entry(tid).or_default().push((start, end))
+                    }
+                    (None, Some(id)) => {
+                        names.insert(id, false);
+                        found.push((tid, start, end, id));
+                    }
+                    (None, None) if glob.is_none() => {
+                        of_threads.entry(tid).or_default().push((start, end))
+                    }
+                    _ => {}
+                }
             }
             Ok(())
         })?;
     }
-    let mut of_threads: BTreeMap<i64, Vec<(i64, i64)>> = BTreeMap::new();
-    for (tid, start, end, text_id, text) in found {
-        if let Some(glob) = glob {
-            let name = match (text, text_id) {
-                (Some(text), _) => Some(text),
-                (None, Some(id)) => match texts.get(&id) {
-                    Some(known) => known.clone(),
-                    None => {
-                        let text = reader.text_of(id)?;
-                        let text = text.map(|text| String::from_utf8_lossy(&text).into_owned());
-                        texts.insert(id, text.clone());
-                        text
-                    }
-                },
-                (None, None) => None,
-            };
-            if !name.is_some_and(|name| glob.matches(&name)) {
-                continue;
-            }
+    for (id, is_named) in &mut names {
+        *is_named = glob.is_none() || reader.text_of(*id)?.is_some_and(|text| is_meant(&text));
+    }
+    for (tid, start, end, id) in found {
+        if names[&id] {
+            of_threads.entry(tid).or_default().push((start, end));
         }
-        of_threads.entry(tid).or_default().push((start, end));
     }
     let ruler = |(tid, times)| (tid, Ruler::new(TimeSet::union_of(times)));
     Ok(of_threads.into_iter().map(ruler).collect())
