@@ -47,9 +47,9 @@ waited AS MATERIALIZED (
 ),
 running AS MATERIALIZED (
   SELECT cpu, start_ns, end_ns
-  FROM all_thread_state
+  FROM (SELECT 1 FROM waited WHERE cause = 'off CPU' LIMIT 1)
+  CROSS JOIN all_thread_state
   WHERE state = 'running'
-    AND EXISTS (SELECT 1 FROM waited WHERE cause = 'off CPU')
 ),
 machine AS MATERIALIZED (
   SELECT count(DISTINCT cpu) AS cpu_count

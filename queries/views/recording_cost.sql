@@ -45,7 +45,7 @@ sample AS MATERIALIZED (
     SELECT
       'range' AS event_kind,
       nvtx_span.global_tid,
-      coalesce(nvtx_span.text, (SELECT string.text FROM string WHERE string.string_id = nvtx_span.text_id)) AS text,
+      coalesce(nvtx_span.text, (SELECT string.text FROM string WHERE string.string_id = nvtx_span.text_id)) AS name,
       nvtx_span.start_ns,
       nvtx_span.end_ns,
       nvtx_span.range_id AS nth
@@ -62,7 +62,7 @@ sample AS MATERIALIZED (
   UNION ALL
   SELECT *
   FROM (
-    SELECT 'call', cuda_call.global_tid, cuda_call.api_name, cuda_call.start_ns, cuda_call.end_ns, cuda_call.call_id
+    SELECT 'call', cuda_call.global_tid, cuda_call.name_id, cuda_call.start_ns, cuda_call.end_ns, cuda_call.call_id
     FROM work
     CROSS JOIN cuda_call
     WHERE cuda_call.start_ns < work.to_ns
@@ -72,16 +72,16 @@ sample AS MATERIALIZED (
 ),
 -- What follows a comma differs from range to range, as in aten::mm, seq = 12.
 edge AS (
-  SELECT event_kind, global_tid, text, 1 AS is_start, start_ns AS at_ns, nth
+  SELECT event_kind, global_tid, name, 1 AS is_start, start_ns AS at_ns, nth
   FROM sample
   UNION ALL
-  SELECT event_kind, global_tid, text, 0, end_ns, -nth
+  SELECT event_kind, global_tid, name, 0, end_ns, -nth
   FROM sample
 ),
 gap AS (
   SELECT
     event_kind,
-    substr(text, 1, instr(text || ',', ',') - 1) AS name,
+    iif(event_kind = 'range', substr(name, 1, instr(name || ',', ',') - 1), name) AS name,
     is_start,
     lead(is_start) OVER in_thread AS starts_next,
     lead(at_ns) OVER in_thread - at_ns AS gap_ns

@@ -38,25 +38,22 @@ WITH
 ended AS (
   SELECT
     *,
-    max(end_ns) OVER (
-      PARTITION BY global_tid
-      ORDER BY step
-      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) AS to_ns
+    max(end_ns) OVER in_order AS to_ns,
+    row_number() OVER in_order AS nth,
+    coalesce(likeness_pct >= 90, 1) AS is_alike
   FROM step
   WHERE op_count > 0
+  WINDOW in_order AS (PARTITION BY global_tid ORDER BY step ROWS UNBOUNDED PRECEDING)
 ),
 begun AS (
-  SELECT *, coalesce(lag(to_ns) OVER (PARTITION BY global_tid ORDER BY step), start_ns) AS from_ns
+  SELECT
+    *,
+    coalesce(lag(to_ns) OVER (PARTITION BY global_tid ORDER BY nth), start_ns) AS from_ns,
+    count(*) OVER (PARTITION BY global_tid) AS timed_count
   FROM ended
 ),
 timed AS (
-  SELECT
-    *,
-    row_number() OVER (PARTITION BY global_tid ORDER BY step) AS nth,
-    count(*) OVER (PARTITION BY global_tid) AS timed_count,
-    to_ns - from_ns AS from_to_ns,
-    coalesce(likeness_pct >= 90, 1) AS is_alike
+  SELECT *, to_ns - from_ns AS from_to_ns
   FROM begun
 ),
 halved AS (
@@ -101,7 +98,9 @@ process_gpu AS MATERIALIZED (
 -- Where the steps of processes with several threads begin.
 first_op AS MATERIALIZED (
   SELECT DISTINCT pid, device_id, start_ns
-  FROM all_gpu_op
+  -- Nothing is read if each process has one thread with steps.
+  FROM (SELECT 1 FROM placed WHERE thread_count > 1 LIMIT 1)
+  CROSS JOIN all_gpu_op
   WHERE start_ns IN (SELECT start_ns FROM placed WHERE thread_count > 1)
 ),
 on_gpu AS (

@@ -144,12 +144,7 @@ impl Edit {
 }
 
 /// Adds to `edits` what a list of them does to the calls and operations of a report.
-pub(super) fn edits(
-    answers: &Answers,
-    model: &Model,
-    mut edits: Edits,
-    list: &[Edit],
-) -> Result<Option<Edits>> {
+pub(super) fn edits(answers: &Answers, model: &Model, mut edits: Edits, list: &[Edit]) -> Result<Edits> {
     let graph = &model.graph;
     let gpus = gpus(&answers.occupancy);
     let mut rest = list;
@@ -179,7 +174,7 @@ pub(super) fn edits(
             }
             Edit::Wait(at) => edits.skip_waits(graph, &times(answers, model, at, &gpus)),
             Edit::Host(code, share) => {
-                let Some(parts) = code.parts(answers, model)? else { return Ok(None) };
+                let parts = code.parts(answers, model)?;
                 edits.scale_code(graph, |call| 1.0 - (1.0 - share) * parts[call as usize]);
             }
             Edit::FreeLaunches => edits.free_launches(graph),
@@ -197,7 +192,7 @@ pub(super) fn edits(
             }
         }
     }
-    Ok(Some(edits))
+    Ok(edits)
 }
 
 /// How many edits at the beginning of a list are read together: those that change operations with certain names in the same

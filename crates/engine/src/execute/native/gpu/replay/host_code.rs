@@ -7,6 +7,7 @@ use nsq_sweep::interval::{Ruler, TimeSet};
 use nsq_value::error::Result;
 use nsq_value::glob::Glob;
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Which host code.
 #[derive(Debug)]
@@ -16,9 +17,12 @@ pub(super) enum HostCode {
     Unmarked,
     /// Code between two calls that takes at least this time.
     Longer(i64),
-    /// In NVTX ranges with this name.
-    InRange(Glob),
+    /// In NVTX ranges with this name: the pattern, as a text and read.
+    InRange(String, Glob),
 }
+
+/// The parts that were asked for, by the text of the pattern: several fixes are about the same code. `None`: code in no range.
+pub(super) type KnownParts = Mutex<BTreeMap<Option<String>, Arc<Vec<f64>>>>;
 
 impl HostCode {
     pub(super) fn parse(text: &str) -> std::result::Result<Self, String> {
@@ -43,39 +47,39 @@ impl HostCode {
                 time.ok_or_else(|| format!("invalid time '{length}': expected one such as 5ms"))?;
             return Ok(Self::Longer(time as i64));
         }
-        Ok(Self::InRange(Glob::new(text).map_err(|error| error.to_string())?))
+        Ok(Self::InRange(text.to_owned(), Glob::new(text).map_err(|error| error.to_string())?))
     }
 
-    /// For each call, the part of the code before it that is meant, from 0 to 1. `None` if it was stopped.
-    pub(super) fn parts(&self, answers: &Answers, model: &Model) -> Result<Option<Vec<f64>>> {
+    /// For each call, the part of the code before it that is meant, from 0 to 1.
+    pub(super) fn parts(&self, answers: &Answers, model: &Model) -> Result<Arc<Vec<f64>>> {
         let graph = &model.graph;
         let calls = 0..graph.call_count() as u32;
-        let code = |call: u32| graph.code(call).filter(|code| *code > 0);
-        Ok(Some(match self {
-            Self::All => calls.map(|_| 1.0).collect(),
-            Self::Longer(least) => calls
-                .map(|call| f64::from(u8::from(code(call).is_some_and(|code| code >= *least))))
-                .collect(),
-            Self::Unmarked | Self::InRange(_) => {
-                let glob = match self {
-                    Self::InRange(glob) => Some(glob),
-                    _ => None,
-                };
-                let ranges = ranges(answers, glob)?;
-                let of = &answers.launches().calls;
-                calls
-                    .map(|call| {
-                        let thread = of.threads()[model.places[call as usize] as usize];
-                        let Some(code) = code(call) else { return 0.0 };
-                        let (from, to) = (graph.call(call).0 - code, graph.call(call).0);
-                        let ranges = ranges.get(&of.global_tids[thread as usize]);
-                        let inside = ranges.map_or(0, |ranges| ranges.within(from, to));
-                        let inside = inside as f64 / code as f64;
-                        if glob.is_some() { inside } else { 1.0 - inside }
-                    })
-                    .collect()
+        let (text, glob) = match self {
+            Self::All => return Ok(Arc::new(calls.map(|_| 1.0).collect())),
+            Self::Longer(least) => {
+                let is_longer = |call| graph.code(call).is_some_and(|code| code > 0 && code >= *least);
+                return Ok(Arc::new(calls.map(|call| f64::from(u8::from(is_longer(call)))).collect()));
             }
-        }))
+            Self::Unmarked => (None, None),
+            Self::InRange(text, glob) => (Some(text.clone()), Some(glob)),
+        };
+        let lock = || answers.replays.host_parts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = lock().get(&text) {
+            return Ok(Arc::clone(known));
+        }
+        let ranges = ranges(answers, glob)?;
+        let of = &answers.launches().calls;
+        let part = |call: u32| {
+            let thread = of.threads()[model.places[call as usize] as usize];
+            let Some(code) = graph.code(call).filter(|code| *code > 0) else { return 0.0 };
+            let (from, to) = (graph.call(call).0 - code, graph.call(call).0);
+            let ranges = ranges.get(&of.global_tids[thread as usize]);
+            let inside = ranges.map_or(0, |ranges| ranges.within(from, to)) as f64 / code as f64;
+            if glob.is_some() { inside } else { 1.0 - inside }
+        };
+        let parts = Arc::new(calls.map(part).collect());
+        lock().insert(text, Arc::clone(&parts));
+        Ok(parts)
     }
 }
 

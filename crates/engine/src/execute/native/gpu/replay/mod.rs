@@ -16,6 +16,7 @@ use super::answers::{Answers, ROW, SHIFT};
 use edit::Edit;
 use foldhash::HashMap;
 use functions::FunctionKind;
+use host_code::KnownParts;
 use model::Model;
 use nsq_sweep::occupancy::Level;
 use nsq_sweep::replay::{AsRecorded, Change, Edits, Ends, Part, Times};
@@ -36,6 +37,7 @@ pub(super) struct Replays {
     shown: Mutex<Vec<Arc<Edited>>>,
     chains: Mutex<Chains>,
     windows: Windows,
+    host_parts: KnownParts,
     /// The chains of whole GPUs, without edits: their places and lengths.
     whole: OnceLock<Vec<(usize, usize)>>,
 }
@@ -105,7 +107,7 @@ impl Answers {
             Ok(edits) if edits.is_empty() => begun,
             Ok(edits) => {
                 let begun = begun.unwrap_or_default();
-                Some(self.read(|| edit::edits(self, model, begun, &edits)))
+                Some(self.read(|| edit::edits(self, model, begun, &edits).map(Some)))
             }
             Err(reason) => {
                 _ = self.failure.get_or_init(|| reason);
