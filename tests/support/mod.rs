@@ -24,7 +24,7 @@ pub fn depth_of(all: usize) -> usize {
     (all * depth).div_ceil(8)
 }
 
-/// Which eighth a test tries: `NSQ_TEST_TURN`, by default 0. `.ci/run` takes it from the commit, so that each is tried at some time.
+/// Which eighth a test tries: `NSQ_TEST_TURN`, by default 0. `.ci/run` takes it from the number of commits, so that eight in a row try all.
 pub fn turn() -> usize {
     let text = std::env::var("NSQ_TEST_TURN");
     text.map_or(0, |text| text.parse().expect("NSQ_TEST_TURN must be a number"))
