@@ -40,8 +40,8 @@ when_empty: >-
   no range looks like an iteration or matches the tag, or skip leaves none; steps finds what repeats, range_names lists names
 limits: >-
   Without tag, nsq picks a folded name that occurs at least twice and contains iteration or iter, else step, else batch,
-  else epoch. A name that occurs three times comes first, then the outermost. Names of a phase, such as optimizer step,
-  and C++ names (with ::) are never picked. If no name fits, there are no rows. A range inside another one of the same
+  else epoch, else level at the top. A name that occurs three times comes first, then the outermost. Names of a phase, such
+  as optimizer step, names with warm-up, and C++ names (with ::) are never picked. If no name fits, there are no rows. A range inside another one of the same
   folded name and thread is a part of that iteration, not an iteration of its own; only the numbers of --iter count it
   too. Instances left out by skip do not count in the mean or in slowest. Spans of neighbouring iterations overlap if
   the CPU runs ahead of the GPU. In the gaps of an iteration's own work, work of other ranges may run; gpu_time_by_range

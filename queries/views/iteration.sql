@@ -27,7 +27,15 @@ limits: >-
 ---*/
 WITH
 word (word, place) AS (
-  VALUES ('iteration', 1), ('iter', 1), ('step', 2), ('profilerstep', 2), ('trainstep', 2), ('batch', 3), ('epoch', 4)
+  VALUES
+    ('iteration', 1),
+    ('iter', 1),
+    ('step', 2),
+    ('profilerstep', 2),
+    ('trainstep', 2),
+    ('batch', 3),
+    ('epoch', 4),
+    ('level', 5)
 ),
 -- Looking for words takes longer than all else.
 worded AS MATERIALIZED (
@@ -40,6 +48,8 @@ worded AS MATERIALIZED (
     ) AS place
   FROM (SELECT DISTINCT layer_name FROM all_nvtx_path)
   WHERE instr(layer_name, '::') = 0
+    -- The warm-up comes before the steps.
+    AND NOT (lower(layer_name) GLOB '*warmup*' OR lower(layer_name) GLOB '*warm[-_ ]up*')
 ),
 likely AS MATERIALIZED (
   SELECT layer_name, place
@@ -58,6 +68,8 @@ likeliest AS (
   )
   GROUP BY path.layer_name
   HAVING sum(path.range_count) >= 2
+    -- Levels inside another range are a part of what it marks, such as a cycle of a solver.
+    AND (min(likely.place) < 5 OR min(path.depth) = 0 AND sum(path.op_count) > 0)
   ORDER BY
     sum(path.range_count) < 3,
     min(likely.place),

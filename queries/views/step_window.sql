@@ -3,14 +3,14 @@ name: step_window
 summary: One row per step and GPU, with the time that belongs to the step on the GPU.
 present_if: [src_nvtx_event, gpu_op, graph_trace]
 stored: true
-reads: [all_gpu_op, gpu_busy, scope, step]
+reads: [all_gpu_busy, all_gpu_op, gpu_busy, scope, step]
 columns:
   - {name: gpu_id, type: id, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: device_id, type: id, doc: "CUDA device ordinal within its process."}
   - {name: step, type: int, doc: "Number of the step, from 0 per thread."}
   - {name: part, type: text, doc: "warm-up, median, steady or tail. The median step is the one in the middle of the steady ones by dur_ns."}
   - {name: found, type: text, doc: "marked or repeated, as in step."}
-  - {name: start_ns, type: timestamp, unit: ns, doc: "End of the last GPU operation of the step before, on the report's clock. The first step begins with its first GPU operation."}
+  - {name: start_ns, type: timestamp, unit: ns, doc: "End of the last GPU operation of the step before, on the report's clock. The first step begins with its first GPU operation; if it is marked and the GPU idles before, with its range, or when the work before it ends."}
   - {name: end_ns, type: timestamp, unit: ns, doc: "End of its last GPU operation; of the step before, if that is later."}
   - {name: dur_ns, type: duration, unit: ns, doc: "end_ns - start_ns."}
   - {name: cpu_start_ns, type: timestamp, unit: ns, doc: "Start of the step on the CPU; null if launches were not recorded."}
@@ -45,10 +45,34 @@ ended AS (
   WHERE op_count > 0
   WINDOW in_order AS (PARTITION BY global_tid ORDER BY step ROWS UNBOUNDED PRECEDING)
 ),
+-- Before the first operation of the first step, the GPU may have work of before.
 begun AS (
   SELECT
     *,
-    coalesce(lag(to_ns) OVER (PARTITION BY global_tid ORDER BY nth), start_ns) AS from_ns,
+    coalesce(
+      lag(to_ns) OVER (PARTITION BY global_tid ORDER BY nth),
+      iif(
+        found = 'marked',
+        min(
+          start_ns,
+          max(
+            cpu_start_ns,
+            coalesce(
+              (
+                SELECT max(before.end_ns)
+                FROM all_gpu_busy AS before
+                WHERE before.level = 'process'
+                  AND before.activity = 'any'
+                  AND before.pid = ended.pid
+                  AND before.start_ns < ended.start_ns
+              ),
+              cpu_start_ns
+            )
+          )
+        ),
+        start_ns
+      )
+    ) AS from_ns,
     count(*) OVER (PARTITION BY global_tid) AS timed_count
   FROM ended
 ),

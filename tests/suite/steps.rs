@@ -1,6 +1,7 @@
 //! Steps: found by repetition, compared with marks that are there, and with what people read from real captures.
 
 mod growth;
+mod kinds;
 mod programs;
 
 use crate::support::{nsq, shared, stdout};

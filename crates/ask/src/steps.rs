@@ -12,7 +12,8 @@ use nsq_value::table::{ResultTable, Value};
 const STEP_SCOPE: &str = "step_scope";
 /// What `--iter` calls steps that no range marks.
 const STEP: &str = "step";
-/// Steps that cover this share of the GPU's time, in percent, are the whole capture.
+/// Steps that cover this share of the GPU's time, in percent, are the whole capture. If the GPU's time covers less of the
+/// steps, they begin before it.
 const WHOLE_PCT: i64 = 95;
 
 /// Some steps, from the end of the work before them to their own end.
@@ -85,6 +86,10 @@ impl OpenReport {
                 plain = within(whole, window);
             }
         }
+        // The ranges that the user calls iterations are the steps of all queries.
+        if let ([named], None) = (plain.iterations.as_slice(), &plain.iteration_name) {
+            plain.iteration_name = Some(named.range_name());
+        }
         if !scope.steady {
             return Ok((plain, None));
         }
@@ -137,8 +142,9 @@ pub(crate) fn steady_scope(answer: &ResultTable, scope: &Scope) -> Option<(Scope
     }
     let (window, whole) = (steps.window?, steps.whole?);
     let length = |(start, end): (i64, i64)| i128::from(end) - i128::from(start);
-    let is_part = 100 * length(window) < i128::from(WHOLE_PCT) * length(whole);
-    (is_part && steps.count > 1).then(|| (within(scope.clone(), window), steps.text()))
+    let is_less = |one, other| 100 * length(one) < i128::from(WHOLE_PCT) * length(other);
+    let differs = is_less(window, whole) || is_less(whole, window);
+    (differs && steps.count > 1).then(|| (within(scope.clone(), window), steps.text()))
 }
 
 /// The part of a scope in a window.

@@ -8,14 +8,14 @@ use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 
 /// What one thread does.
-struct Writer {
+pub(super) struct Writer {
     thread: &'static str,
     stream: Stream,
-    random: Random,
+    pub(super) random: Random,
     /// Lengths of kernels, as a multiple of the usual one.
     scale: f64,
     passes: usize,
-    actions: Vec<Action>,
+    pub(super) actions: Vec<Action>,
 }
 
 impl Writer {
@@ -35,18 +35,29 @@ impl Writer {
         self.actions.push(Action::Launch(self.stream, kernel, call));
     }
 
-    fn launch_all(&mut self, kernels: impl IntoIterator<Item = u32>) {
+    pub(super) fn launch_all(&mut self, kernels: impl IntoIterator<Item = u32>) {
         kernels.into_iter().for_each(|kernel| self.launch(name(kernel), 64));
     }
 
-    fn read_back(&mut self) {
+    pub(super) fn read_back(&mut self) {
         let copy =
             Copy { direction: Direction::ToHost, bytes: 4, ns: 1_500, pageable: true, blocking: true };
         self.actions.push(Action::Copy(self.stream, copy));
     }
 
+    pub(super) fn upload(&mut self) {
+        let copy = Copy {
+            direction: Direction::ToDevice,
+            bytes: 1 << 20,
+            ns: 7_000,
+            pageable: true,
+            blocking: true,
+        };
+        self.actions.push(Action::Copy(self.stream, copy));
+    }
+
     /// A pass of the loop, after some time of the host.
-    fn pass(&mut self, write: impl FnOnce(&mut Self)) {
+    pub(super) fn pass(&mut self, write: impl FnOnce(&mut Self)) {
         let pause = self.random.about(40_000, 0.3);
         self.actions.push(Action::Work(pause));
         self.actions.push(Action::Push(format!("pass {}", self.passes)));
@@ -55,13 +66,13 @@ impl Writer {
         self.passes += 1;
     }
 
-    fn thread(self) -> Thread {
+    pub(super) fn thread(self) -> Thread {
         Thread { name: self.thread, actions: self.actions }
     }
 }
 
 /// The name of a kernel.
-fn name(kernel: u32) -> &'static str {
+pub(super) fn name(kernel: u32) -> &'static str {
     static NAMES: std::sync::LazyLock<Vec<String>> =
         std::sync::LazyLock::new(|| (0..2_000).map(|kernel| format!("kernel_{kernel:04}")).collect());
     &NAMES[kernel as usize]
@@ -75,15 +86,15 @@ fn backward(layers: u32) -> Vec<u32> {
     [13].into_iter().chain((0..layers).flat_map(|_| [34, 33, 31, 32, 31, 30, 35])).chain([14]).collect()
 }
 
-fn main_thread(seed: u64) -> Writer {
+pub(super) fn main_thread(seed: u64) -> Writer {
     Writer::new("python", Stream::Compute, seed)
 }
 
-fn of_threads(threads: Vec<Thread>) -> Program {
+pub(super) fn of_threads(threads: Vec<Thread>) -> Program {
     vec![Process { gpu: 0, gpus: 1, threads }]
 }
 
-fn exported(program: &Program, folder: &Path, name: &str) -> PathBuf {
+pub(super) fn exported(program: &Program, folder: &Path, name: &str) -> PathBuf {
     let path = folder.join(format!("{name}.sqlite"));
     export::write(program, &mut simulate(program), &path);
     path

@@ -42,6 +42,16 @@ pub struct Selector {
     pub by_thread: bool,
 }
 
+impl Selector {
+    /// The glob for the names of ranges, which have their domain in front.
+    pub fn range_name(&self) -> String {
+        match &self.domain {
+            Some(domain) => format!("{domain}:{}", self.name),
+            None => self.name.clone(),
+        }
+    }
+}
+
 /// Which launches belong to an NVTX range.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
