@@ -11,7 +11,7 @@ columns:
   - {name: pid, type: id, doc: "Operating system process ID."}
   - {name: global_pid, type: id, doc: "Process ID, unique across hosts and VMs."}
   - {name: level, type: int, doc: "0 for what is longest. Repeats of higher levels are shorter, such as the layers of a step."}
-  - {name: kind, type: text, doc: "step: the program does this again and again. block: a part that repeats without the host, such as a layer."}
+  - {name: kind, type: text, doc: "step: the program does this again and again. other: the same in another part of the program, with less kernel time. uneven: its kernels take too different times for a step, as in a sweep over sizes. block: a part that repeats without the host, such as a layer."}
   - {name: step, type: int, doc: "Number of the part, from 0."}
   - {name: step_count, type: int, unit: count, doc: "Parts of this level."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of its first GPU operation, on the report's clock."}
@@ -24,10 +24,17 @@ columns:
   - {name: first_kind, type: text, doc: "Kind of its first operation in the order of launches: kernel, memcpy, memset or graph."}
   - {name: first_id, type: id, doc: "Row ID of that operation in the raw table."}
   - {name: global_tid, type: id, doc: "Thread that launched it, unique across hosts and VMs; null if the capture does not say."}
+  - {name: state, type: int, doc: "Number of its steady state, from 0 in order of time per process and GPU; null for uneven parts and blocks."}
+  - {name: kernel_ns, type: duration, unit: ns, doc: "GPU time of its kernels and of graphs that were traced as a whole."}
+  - {name: all_kernel_ns, type: duration, unit: ns, doc: "The same of all kernels of the process on the GPU."}
+  - {name: top_kernel_name, type: text, doc: "Name of its longest kernel; null without kernels."}
 limits: >-
   Parts are found by names that occur equally often, each once between two occurrences of the first. At least four of
-  five parts must launch nearly the same. A repeat is a step if nearly every part copies from or to the host or waits for the GPU, if
-  it is all that was launched and long, or if it consists of blocks and something else;
-  and if 30 % of the time of kernels is in steps. An operation without a launching call counts as
-  launched before what follows it in its stream.
+  five parts must launch nearly the same. A repeat is a step if nearly every part has kernels, where kernels run, and copies from or
+  to the host or waits for the GPU; if it is all that was launched and long; if it consists of blocks and something else; if it is
+  nearly all that runs, 16 times or more, or 200 times with 90 % of the kernel time; or if each part is a graph of 100 kernels or
+  more. Two or three parts must launch 8 kernels or more. The kernels of seven of ten parts must take a third to three times the
+  median, and 30 % of the time of kernels is in steps. What comes before and after the steps is searched in the same way, if it has
+  5 % of the kernel time. Two to four sizes, one after the other, are steady states of their own. An operation without a
+  launching call counts as launched before what follows it in its stream.
 ---*/

@@ -23,7 +23,8 @@ columns:
   - {name: layer_name, type: text, doc: "step_name with each number replaced by *; step without a range."}
 limits: >-
   Marked steps are the rows of iteration. If the scope names the ranges of iterations, there are no others. For repeated
-  steps, see repeated_step. If a thread launches to several GPUs, its repeated steps are those of the first. Steps are
+  steps, see repeated_step. They are those of the steady state with the most kernel time, unless the scope names another one, as
+  in state 0. If a thread launches to several GPUs, its repeated steps are those of the first. Steps are
   those of the whole capture, with the same numbers whatever the scope leaves; step_window has those in the scope.
 ---*/
 WITH
@@ -36,7 +37,12 @@ found AS (
     *,
     coalesce(min(global_tid) OVER (PARTITION BY global_pid, gpu_id), global_pid) AS thread
   FROM all_repeated_step
-  WHERE kind = 'step'
+  WHERE CASE
+      WHEN (SELECT iteration_name FROM scope) GLOB 'state [0-9]*' THEN
+        kind IN ('step', 'other')
+        AND 'state ' || state = (SELECT iteration_name FROM scope)
+      ELSE kind = 'step'
+    END
 ),
 first_gpu AS (
   SELECT *, min(gpu_id) OVER (PARTITION BY thread) AS first_gpu_id
@@ -112,5 +118,5 @@ SELECT
   'step ' || step,
   'step'
 FROM repeated
-WHERE (SELECT iteration_name FROM scope) IS NULL
+WHERE coalesce((SELECT iteration_name FROM scope) GLOB 'state [0-9]*', 1)
   AND global_pid NOT IN (SELECT global_tid & -16777216 FROM marked WHERE op_count > 0 AND iteration_count > 1)

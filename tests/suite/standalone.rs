@@ -10,7 +10,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 255] = [
+const NEED_NSQ: [&str; 256] = [
     "allocation",
     "attention_work",
     "below_roofline",
@@ -228,6 +228,7 @@ const NEED_NSQ: [&str; 255] = [
     "serving_sum",
     "slow_iterations",
     "small_blocks",
+    "steady_states",
     "step_ranges",
     "step_scope",
     "steps",

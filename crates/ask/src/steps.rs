@@ -10,8 +10,9 @@ use nsq_value::table::{ResultTable, Value};
 
 /// The query that knows the window of steps.
 const STEP_SCOPE: &str = "step_scope";
-/// What `--iter` calls steps that no range marks.
+/// What `--iter` calls steps that no range marks, and the steps of one of several steady states.
 const STEP: &str = "step";
+const STATE: &str = "state";
 /// Steps that cover this share of the GPU's time, in percent, are the whole capture. If the GPU's time covers less of the
 /// steps, they begin before it.
 const WHOLE_PCT: i64 = 95;
@@ -86,6 +87,16 @@ impl OpenReport {
                 plain = within(whole, window);
             }
         }
+        if let Some(iteration_name) = state_of(&plain.iterations) {
+            let iteration_name = Some(iteration_name);
+            let whole = Scope { iterations: Vec::new(), iteration_name, ..plain.clone() };
+            let steps = self.steps(catalog, &whole, &["first=0".to_owned()], limits)?;
+            if let Some((window, false)) =
+                steps.and_then(|steps| steps.window.zip(Some(steps.are_marked)))
+            {
+                return Ok((within(whole, window), None));
+            }
+        }
         // The ranges that the user calls iterations are the steps of all queries.
         if let ([named], None) = (plain.iterations.as_slice(), &plain.iteration_name) {
             plain.iteration_name = Some(named.range_name());
@@ -129,6 +140,17 @@ impl OpenReport {
         let (tables, _) = self.answers(catalog, scope, &[plan], limits)?;
         Ok(tables.first().map(Steps::of))
     }
+}
+
+/// The name of the steady state that a selection names: `state 0`, also as a name and a number.
+fn state_of(selected: &[Selector]) -> Option<String> {
+    let [Selector { name, domain: None, instances, .. }] = selected else { return None };
+    let number: usize = match instances {
+        Some((first, last)) if first == last && name == STATE => *first,
+        Some(_) => return None,
+        None => name.strip_prefix(STATE)?.trim_start().parse().ok()?,
+    };
+    Some(format!("{STATE} {number}"))
 }
 
 /// The scope of the steps after the warm-up, and how many they are, from the answer to [`OpenReport::step_plan`].

@@ -4,6 +4,7 @@ use super::programs::{Writer, exported, main_thread, of_threads};
 use super::rows;
 use crate::made::program::{Action, Kernel, Stream, Thread};
 use crate::support::stdout;
+use rusqlite::Connection;
 use std::path::PathBuf;
 
 const MS: i64 = 1_000_000;
@@ -58,6 +59,28 @@ impl Made {
         self.report.to_str().unwrap()
     }
 
+    /// The launches between ranges `graph *` become one launch of a graph, traced node by node.
+    fn with_graphs(self) -> Self {
+        let graphs = "
+            CREATE TEMP TABLE part AS
+            SELECT call.correlationId AS id, first_value(call.correlationId) OVER (PARTITION BY pass.start ORDER BY call.start) AS graph
+            FROM NVTX_EVENTS AS pass
+            JOIN CUPTI_ACTIVITY_KIND_RUNTIME AS call ON call.start >= pass.start AND call.end <= pass.end
+            JOIN CUPTI_ACTIVITY_KIND_KERNEL AS kernel ON kernel.correlationId = call.correlationId
+            WHERE pass.text GLOB 'graph *';
+            CREATE INDEX temp.of_part ON part (id);
+            DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE correlationId IN (SELECT id FROM part WHERE id <> graph);
+            INSERT INTO StringIds (id, value) SELECT max(id) + 1, 'cudaGraphLaunch_v10000' FROM StringIds;
+            UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET nameId = (SELECT max(id) FROM StringIds)
+            WHERE correlationId IN (SELECT graph FROM part);
+            UPDATE CUPTI_ACTIVITY_KIND_KERNEL
+            SET graphNodeId = correlationId, correlationId = (SELECT graph FROM part WHERE id = correlationId)
+            WHERE correlationId IN (SELECT id FROM part);
+            DELETE FROM NVTX_EVENTS;";
+        Connection::open(&self.report).unwrap().execute_batch(graphs).unwrap();
+        self
+    }
+
     /// How many steps are judged, and the length of the median one in µs; `None` without steps.
     fn steps(&self) -> Option<(i64, i64)> {
         let found = rows(
@@ -97,7 +120,77 @@ fn uploads_are_no_steps_where_kernels_run() {
     }
 }
 
+#[test]
+fn what_holds_less_than_half_is_judged_with_the_rest_beside() {
+    let made = Made::of(|writer| {
+        for _ in 0..40 {
+            writer.kernels(&["advance", "reduce"], MS / 2);
+            writer.read_back();
+        }
+        writer.kernel("compress", 1_000, 50 * MS);
+    });
+    assert!(is_about(made.steps(), 40, 1_000), "{:?}", made.steps());
+    let screen = made.screen();
+    assert!(
+        screen.contains("The steps have 44.")
+            && screen.contains("The rest of the GPU time: `compress` "),
+        "{screen}"
+    );
+}
+
+#[test]
+fn two_kernels_of_a_stencil_are_a_step() {
+    let made = Made::of(|writer| {
+        writer.upload();
+        writer.kernel("fill", 64, 5_000);
+        for _ in 0..1_199 {
+            writer.kernels(&["flux", "update"], 10_000);
+        }
+        writer.read_back();
+    });
+    assert!(is_about(made.steps(), 1_199, 20), "{:?}", made.steps());
+    assert!(!made.screen().contains("No step repeats"), "{}", made.screen());
+}
+
+#[test]
+fn equal_launches_are_steps() {
+    for (count, names) in [(3_000, &["axpy"][..]), (100, &["pack", "exchange", "unpack"])] {
+        let made = Made::of(|writer| (0..count).for_each(|_| writer.kernels(names, 20_000)));
+        assert!(is_about(made.steps(), count, 20 * names.len() as i64), "{:?}", made.steps());
+    }
+}
+
+#[test]
+fn launches_of_a_graph_are_steps() {
+    let made = Made::of(|writer| {
+        writer.launch_all(100..130);
+        for pass in 0..4 {
+            writer.range(format!("graph {pass}"), |writer| {
+                writer.launch_all([10]);
+                writer.launch_all((0..1_565).map(|kernel| 20 + kernel % 13));
+            });
+        }
+    });
+    let made = made.with_graphs();
+    assert_eq!(made.steps().map(|(count, _)| count), Some(4));
+}
+
 /// After the prefill, each token is one graph.
+#[test]
+fn a_decode_of_one_graph_has_a_step_for_each_token() {
+    let made = Made::of(|writer| {
+        writer.launch_all((0..24).flat_map(|_| [20, 21, 22, 21, 23, 24]));
+        for token in 0..48 {
+            writer.range(format!("graph {token}"), |writer| {
+                writer.launch_all([10]);
+                writer.launch_all((0..24).flat_map(|_| [30, 31, 32, 33, 34]));
+            });
+        }
+    });
+    let made = made.with_graphs();
+    assert_eq!(made.steps().map(|(count, _)| count), Some(48));
+}
+
 /// Layers of a single pass stay what they are.
 #[test]
 fn layers_of_one_pass_are_no_steps() {
@@ -107,6 +200,100 @@ fn layers_of_one_pass_are_no_steps() {
         writer.launch_all([12, 13, 14]);
     });
     assert_eq!(made.steps(), None);
+}
+
+/// Steady states: steps, kernel and share of the GPU's time, the judged one first.
+fn states(made: &Made) -> Vec<(String, i64, String)> {
+    let found = rows(
+        &made.report,
+        "SELECT kind, step_count, top_kernel_name FROM steady_state ORDER BY kind = 'judged' DESC, state",
+    );
+    found.iter().map(|row| (row[0].clone(), row[1].parse().unwrap(), row[2].clone())).collect()
+}
+
+fn state(kind: &str, steps: i64, kernel: &str) -> (String, i64, String) {
+    (kind.to_owned(), steps, kernel.to_owned())
+}
+
+#[test]
+fn benchmarks_one_after_the_other_are_steady_states_of_their_own() {
+    let made = Made::of(|writer| {
+        for (count, names, ns) in [
+            (200, &["copy"][..], 30_000),
+            (100, &["scale", "check"], 150_000),
+            (50, &["add", "triad", "check"], 50_000),
+        ] {
+            for _ in 0..count {
+                writer.kernels(names, ns);
+                writer.read_back();
+            }
+            writer.work(20 * MS);
+        }
+    });
+    assert!(is_about(made.steps(), 100, 310), "{:?}", made.steps());
+    let expected =
+        [state("judged", 100, "scale"), state("other", 200, "copy"), state("other", 50, "triad")];
+    let found = states(&made);
+    assert_eq!(found.len(), 3, "{found:?}");
+    assert_eq!(found[..2], expected[..2]);
+    assert_eq!((found[2].0.as_str(), found[2].1), ("other", 50));
+    let screen = made.screen();
+    assert!(screen.contains("2 other steady states"), "{screen}");
+    let other =
+        stdout(&["run", made.path(), "-q", "steps", "-f", "csv", "--no-header", "--iter", "state 0"]);
+    assert_eq!(other.lines().count(), 200, "{other}");
+}
+
+#[test]
+fn two_sizes_are_two_steady_states() {
+    let made = Made::of(|writer| {
+        for (grid, ns, count) in [(64, 50_000, 60), (512, 400_000, 40)] {
+            for _ in 0..count {
+                writer.kernel("gemm", grid, ns);
+                writer.kernel("norm", grid, ns / 4);
+                writer.read_back();
+            }
+        }
+    });
+    assert!(is_about(made.steps(), 40, 505), "{:?}", made.steps());
+    let found = states(&made);
+    assert_eq!(found, [state("judged", 40, "gemm"), state("other", 60, "gemm")]);
+}
+
+#[test]
+fn training_and_evaluation_are_two_steady_states() {
+    let forward: Vec<u32> = (0..8).flat_map(|_| [20, 21, 22, 21, 23, 24]).collect();
+    let made = Made::of(|writer| {
+        for _ in 0..30 {
+            writer.launch_all(
+                forward.iter().copied().chain((0..8).flat_map(|_| [31, 32, 33, 34])).chain([50; 20]),
+            );
+            writer.read_back();
+        }
+        for _ in 0..40 {
+            writer.launch_all(forward.iter().copied().chain([60]));
+            writer.read_back();
+        }
+    });
+    assert_eq!(made.steps().map(|(count, _)| count), Some(30));
+    let counts: Vec<i64> = states(&made).iter().map(|state| state.1).collect();
+    assert_eq!(counts, [30, 40]);
+}
+
+#[test]
+fn prefill_and_decode_are_two_steady_states() {
+    let made = Made::of(|writer| {
+        for _ in 0..6 {
+            writer.kernels(&["flash", "gemm", "norm", "sample"], 2 * MS);
+            writer.read_back();
+        }
+        for _ in 0..200 {
+            writer.kernels(&["paged", "gemv", "rms", "argmax"], 20_000);
+            writer.read_back();
+        }
+    });
+    let counts: Vec<i64> = states(&made).iter().map(|state| state.1).collect();
+    assert_eq!(counts, [6, 200]);
 }
 
 #[test]
@@ -127,6 +314,50 @@ fn warm_up_by_name_is_no_steady_step() {
 }
 
 /// Each size once, or a hundred times, over three orders of magnitude.
+#[test]
+fn a_sweep_over_sizes_has_no_steps() {
+    for each in [1, 100] {
+        let made = Made::of(|writer| {
+            for size in 0..24 {
+                for _ in 0..each {
+                    writer.kernel("gemm", 1 << (size / 2), 5_000 << (size / 3));
+                    writer.kernel("norm", 1 << (size / 2), 1_000 << (size / 3));
+                    writer.read_back();
+                }
+            }
+        });
+        assert_eq!(made.steps(), None, "{each}");
+        let screen = made.screen();
+        assert!(screen.contains("too uneven to be steps"), "{screen}");
+    }
+}
+
+#[test]
+fn uneven_rounds_are_no_steps() {
+    let made = Made::of(|writer| {
+        for insert in 0..61u32 {
+            let ns = [10_000, 400_000, 60_000, 2_000_000, 15_000][insert as usize % 5];
+            writer.kernel("insert", 64, ns);
+            writer.read_back();
+        }
+    });
+    assert_eq!(made.steps(), None);
+    let screen = made.screen();
+    assert!(screen.contains("too uneven"), "{screen}");
+    assert!(!screen.contains("No step repeats"), "{screen}");
+}
+
+#[test]
+fn two_pairs_are_no_steps() {
+    let made = Made::of(|writer| {
+        for _ in 0..2 {
+            writer.kernels(&["build", "probe"], MS);
+            writer.read_back();
+        }
+    });
+    assert_eq!(made.steps(), None);
+}
+
 /// 1,220 kernels in 16 marked levels, each finer than the one before.
 fn levels() -> Made {
     Made::of(|writer| {

@@ -1,17 +1,22 @@
 //! Steps without marks: what a program launches again and again.
 //!
 //! Names that occur equally often, each once between two occurrences of the first, mark the borders of a repeat. A repeat
-//! is accepted if most of its parts launch nearly the same. Repeats can be nested: layers in a step.
+//! is accepted if most of its parts launch nearly the same. Repeats can be nested: layers in a step. Parts of the program
+//! that repeat one after the other, such as two benchmarks, have steps of their own.
 //!
-//! Counting costs O(n); at most 24 repeats are then compared, each in O(n).
+//! Counting costs O(n); at most 24 repeats are then compared, each in O(n). All searches together see each launch a fixed
+//! number of times.
 
 mod borders;
 mod likeness;
 mod markers;
+mod states;
+mod times;
 
 use crate::projection::Stop;
 use likeness::Likeness;
 use markers::Markers;
+use times::Times;
 
 /// What a process launched on a GPU, in the order of the launches. All columns have the same length.
 #[derive(Debug, Default)]
@@ -23,6 +28,10 @@ pub struct Sequence {
     /// Whether the host takes part: a copy from or to it, a wait of the host after the launch, a graph that was
     /// traced as a whole, or a launch by another thread than the one before.
     pub touches_host: Vec<bool>,
+    /// Kernels of the launch: several for a graph, none for a copy or fill.
+    pub kernels: Vec<u32>,
+    /// GPU time of these kernels, in ns.
+    pub kernel_ns: Vec<i64>,
 }
 
 /// What a repeat is.
@@ -30,6 +39,10 @@ pub struct Sequence {
 pub enum Kind {
     /// What the program does again and again.
     Step,
+    /// As a step, in a part of the program that has less GPU time.
+    Other,
+    /// What repeats with so different times that it is no step, as in a sweep over sizes.
+    Uneven,
     /// A part that repeats without the host: in a step, or in a single pass.
     Block,
 }
@@ -71,7 +84,7 @@ impl Repeat {
 /// Repeats that are compared part by part.
 const CANDIDATES: usize = 24;
 /// A part that is less like the usual part than this is another thing.
-const ALIKE: f32 = 0.7;
+pub const ALIKE: f32 = 0.7;
 /// Parts of a repeat that must be alike, and how much on average.
 const MOST: f32 = 0.8;
 const ON_AVERAGE: f32 = 0.85;
@@ -81,6 +94,14 @@ const COVERED: f32 = 0.3;
 const NEARLY_ALL: f32 = 0.8;
 /// A repeat without the host is a step if this many of all launches are in it.
 const ALL: f32 = 0.99;
+/// … or if nearly no other kernel runs, and it has as many parts as no model has layers with so little around them.
+const MANY: usize = 16;
+const OTHER_KERNELS: f64 = 0.001;
+/// … or if it has more parts than any model has layers, with nearly all time of kernels.
+const MORE_THAN_LAYERS: usize = 200;
+const NEARLY_ALL_TIME: f64 = 0.9;
+/// … or if each part is a graph of more kernels than a layer has.
+const LARGE_GRAPH: u32 = 100;
 /// … and has at least this many launches: a few kernels in a row repeat in any loop.
 const LONG: u32 = 8;
 /// Steps in a step, and the share of its launches that is in none of them.
@@ -88,22 +109,47 @@ const FEW: u32 = 8;
 const OTHER_WORK: f32 = 0.05;
 /// Two parts may be alike by chance: they must cover more.
 const COVERED_BY_TWO: f32 = 0.9;
+/// Fewer parts than this are steps only if they are long.
+const FEW_PARTS: usize = 4;
 /// Repeats whose lengths differ by less than this factor are the same one.
 const SAME: f32 = 1.15;
 
 impl Sequence {
-    /// What repeats, the longest parts first; empty if nothing does. The first is the step, if there is one.
-    /// `None` if it was stopped.
+    /// What repeats: the step, if there is one, and what repeats in it, the longest parts first, then the steps of other parts
+    /// of the program. Empty if nothing repeats. `None` if it was stopped.
     pub fn repeats(&self, stop: Stop<'_>) -> Option<Vec<Repeat>> {
+        states::States::of(self, stop)
+    }
+
+    /// What repeats, the longest parts first. The first is the step, if there is one. `is_whole`: these are all launches.
+    fn search(&self, is_whole: bool, stop: Stop<'_>) -> Option<Vec<Repeat>> {
+        let times = Times::of(self);
+        let is_step = |found: &[Repeat]| found.first().is_some_and(|first| first.kind == Kind::Step);
+        let found = self.search_by(is_whole, false, &times, stop)?;
+        if is_step(&found) {
+            return Some(found);
+        }
+        // A few launches of graphs can have most of the time.
+        let by_time = self.search_by(is_whole, true, &times, stop)?;
+        Some(if is_step(&by_time) { by_time } else { found })
+    }
+
+    fn search_by(
+        &self,
+        is_whole: bool,
+        by_time: bool,
+        times: &Times,
+        stop: Stop<'_>,
+    ) -> Option<Vec<Repeat>> {
         let places = markers::Places::new(&self.names);
         let mut found: Vec<(Repeat, f32)> = Vec::new();
         let mut likeness = Likeness::new(&self.names);
-        for markers in Markers::likeliest(&places, CANDIDATES) {
+        for markers in Markers::likeliest(&places, times, by_time, CANDIDATES) {
             if stop.is_over() {
                 return None;
             }
             let cuts = borders::cuts(self, &markers);
-            if let Some((repeat, covered)) = self.accepted(cuts, &mut likeness) {
+            if let Some((repeat, covered)) = self.accepted(cuts, times, by_time, &mut likeness) {
                 found.push((repeat, covered));
             }
         }
@@ -123,11 +169,17 @@ impl Sequence {
             }
         }
         repeats.sort_by_key(|repeat| std::cmp::Reverse(repeat.usual_length()));
-        Some(self.judged(repeats))
+        Some(self.judged(repeats, times, is_whole))
     }
 
     /// The repeat with these cuts, without other things at its ends, and the share of all launches in it.
-    fn accepted(&self, cuts: Vec<u32>, likeness: &mut Likeness<'_>) -> Option<(Repeat, f32)> {
+    fn accepted(
+        &self,
+        cuts: Vec<u32>,
+        times: &Times,
+        by_time: bool,
+        likeness: &mut Likeness<'_>,
+    ) -> Option<(Repeat, f32)> {
         let mut of = likeness.of(&cuts);
         let first = of.iter().position(|&like| like >= ALIKE)?;
         let last = of.iter().rposition(|&like| like >= ALIKE)?;
@@ -141,34 +193,60 @@ impl Sequence {
             .map(|(pair, _)| pair[1] - pair[0])
             .sum();
         let covered = inside as f32 / self.names.len() as f32;
-        let least = if of.len() == 2 { COVERED_BY_TWO } else { COVERED };
-        let is_accepted =
-            of.len() >= 2 && alike >= MOST * count && mean >= ON_AVERAGE && covered >= least;
-        is_accepted.then_some((Repeat { kind: Kind::Block, cuts, likeness: of }, covered))
+        let repeat = Repeat { kind: Kind::Block, cuts, likeness: of };
+        let is_large = match repeat.len() {
+            2 => covered >= COVERED_BY_TWO,
+            _ => covered >= COVERED || by_time && times.share_of(&repeat) >= f64::from(COVERED),
+        };
+        let is_accepted = repeat.len() >= 2 && alike >= MOST * count && mean >= ON_AVERAGE && is_large;
+        is_accepted.then_some((repeat, covered))
     }
 
     /// Tells steps from blocks. What is longer than the step is left out: it repeats by chance.
-    fn judged(&self, mut repeats: Vec<Repeat>) -> Vec<Repeat> {
+    fn judged(&self, mut repeats: Vec<Repeat>, times: &Times, is_whole: bool) -> Vec<Repeat> {
         let is_sure = |place: usize| {
             let repeat = &repeats[place];
-            self.meets_host(repeat) || repeats[place + 1..].iter().any(|inner| is_around(repeat, inner))
+            self.meets_host(repeat)
+                || is_whole && repeats[place + 1..].iter().any(|inner| is_around(repeat, inner))
         };
         let sure: Vec<usize> = (0..repeats.len()).filter(|&place| is_sure(place)).collect();
         let is_likely = |place: usize| {
             let repeat = &repeats[place];
-            self.covered(repeat) >= ALL && repeat.usual_length() >= LONG
+            is_whole && self.covered(repeat) >= ALL && repeat.usual_length() >= LONG
+                || self.fills(repeat, times, is_whole)
         };
         // Several steps in a row, such as from one line of a log to the next, are no step.
         let is_more = |outer: usize| {
             sure.iter().all(|&inner| inner <= outer || is_more(&repeats[outer], &repeats[inner]))
         };
-        let step = (0..repeats.len())
-            .find(|&place| (sure.contains(&place) || is_likely(place)) && is_more(place));
-        if let Some(step) = step {
+        let is_step = |&place: &usize| {
+            let repeat = &repeats[place];
+            let is_long = repeat.len() >= FEW_PARTS
+                || (is_whole || repeat.len() > 2)
+                    && repeat.usual_length().max(times.usual_kernels(repeat)) >= LONG;
+            is_long
+                && times.has_kernels(repeat)
+                && (sure.contains(&place) || is_likely(place))
+                && is_more(place)
+        };
+        let all: Vec<usize> = (0..repeats.len()).filter(is_step).collect();
+        // If the parts take different times, a shorter repeat may be what is regular.
+        let even = all.iter().find(|&&place| times.is_even(&repeats[place]));
+        if let Some(&step) = even.or(all.first()) {
             repeats.drain(..step);
-            repeats[0].kind = Kind::Step;
+            repeats[0].kind = if even.is_some() { Kind::Step } else { Kind::Uneven };
         }
         repeats
+    }
+
+    /// Whether there are too many parts of a repeat, with too little else, to be layers of a pass.
+    fn fills(&self, repeat: &Repeat, times: &Times, is_whole: bool) -> bool {
+        let share = times.share_of(repeat);
+        let (all, inside) = (times.all_kernels(), times.kernels_of(repeat));
+        let is_alone = (all - inside) as f64 <= (OTHER_KERNELS * all as f64).max(1.0);
+        is_whole && is_alone && repeat.len() >= MANY && share >= 0.5
+            || repeat.len() >= MORE_THAN_LAYERS && share >= NEARLY_ALL_TIME
+            || times.usual_kernels(repeat) >= LARGE_GRAPH * repeat.usual_length() && repeat.len() > 2
     }
 
     /// Whether the host takes part in nearly every part.

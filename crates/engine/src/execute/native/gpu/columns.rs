@@ -172,6 +172,8 @@ pub(super) const REPEATED: &[Column] = &[
     ("level", |a, i, _| i64::from(a.steps()[i].repeat).into()),
     ("kind", |a, i, _| match a.steps()[i].kind {
         Kind::Step => "step".into(),
+        Kind::Other => "other".into(),
+        Kind::Uneven => "uneven".into(),
         Kind::Block => "block".into(),
     }),
     ("step", |a, i, _| a.steps()[i].number.into()),
@@ -186,6 +188,13 @@ pub(super) const REPEATED: &[Column] = &[
     ("first_kind", |a, i, _| kind(a, a.steps()[i].first)),
     ("first_id", |a, i, _| a.op(a.steps()[i].first).map(|op| op.id).into()),
     ("global_tid", |a, i, _| a.launches().thread(a.steps()[i].first as usize).into()),
+    ("state", |a, i, _| a.steps()[i].state.map(i64::from).into()),
+    ("kernel_ns", |a, i, _| a.steps()[i].kernel_ns.into()),
+    ("all_kernel_ns", |a, i, _| a.steps()[i].all_kernel_ns.into()),
+    ("top_kernel_name", |a, i, _| match a.steps()[i].longest {
+        Some(place) => name(a, place),
+        None => Cell::Null,
+    }),
 ];
 
 pub(super) const RUN: &[Column] = &[

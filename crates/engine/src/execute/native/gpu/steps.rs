@@ -6,7 +6,7 @@ use crate::execute::native::ids::PROCESS;
 use foldhash::{HashMap, HashMapExt};
 use nsq_sweep::occupancy::{Level, NONE, Occupancy, Op};
 use nsq_sweep::projection::OpKind;
-use nsq_sweep::steps::{Kind, Repeat, Sequence};
+use nsq_sweep::steps::{ALIKE, Kind, Repeat, Sequence};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
@@ -44,6 +44,13 @@ pub(super) struct Part {
     pub(super) ops: u32,
     pub(super) launches: u32,
     pub(super) likeness: f32,
+    /// Number of the steady state in its lane, in order of time.
+    pub(super) state: Option<u32>,
+    /// Time of its kernels, and place of the longest one.
+    pub(super) kernel_ns: i64,
+    /// Time of the kernels of its lane.
+    pub(super) all_kernel_ns: i64,
+    pub(super) longest: Option<u32>,
 }
 
 /// The launches of a process on a GPU, and the operations of each.
@@ -106,18 +113,19 @@ impl Answers {
                         (launched, repeats) = found;
                     }
                 }
-                if has_step(&repeats)
-                    && !launched.holds_kernels(ops, &repeats[0].cuts, &keyed, has_kernels)
-                {
+                let all_ns = kernel_ns(ops, &keyed);
+                if has_step(&repeats) && !launched.holds_kernels(&repeats[0], all_ns, has_kernels) {
                     repeats[0].kind = Kind::Block;
                 }
-                for (repeat, found) in (0u32..).zip(repeats) {
+                let states = states(&repeats);
+                for ((repeat, found), state) in (0u32..).zip(repeats).zip(states) {
                     for number in 0..found.len() {
                         let launches_of = found.cuts[number]..found.cuts[number + 1];
                         let mut part = launched.part(&self.occupancy.ops, launches, launches_of);
                         (part.kind, part.lane, part.repeat) = (found.kind, lane, repeat);
                         (part.number, part.count) = (number as u32, found.len() as u32);
                         part.likeness = found.likeness[number];
+                        (part.state, part.all_kernel_ns) = (state, all_ns);
                         parts.push(part);
                     }
                 }
@@ -129,6 +137,32 @@ impl Answers {
 
 fn is_kernel(op: &Op) -> bool {
     matches!(op.kind, OpKind::Kernel | OpKind::Graph)
+}
+
+/// The time of the kernels among some operations.
+fn kernel_ns(ops: &[Op], keyed: &[(i64, u32)]) -> i64 {
+    let kernels = keyed.iter().map(|&(_, place)| &ops[place as usize]).filter(|op| is_kernel(op));
+    kernels.fold(0, |sum: i64, op| sum.saturating_add(op.end.saturating_sub(op.start)))
+}
+
+/// Of each repeat, the number of its steady state in order of time.
+fn states(repeats: &[Repeat]) -> Vec<Option<u32>> {
+    let is_state = |kind: Kind| matches!(kind, Kind::Step | Kind::Other);
+    let number = |repeat: &Repeat| {
+        let is_before = |other: &&Repeat| is_state(other.kind) && other.cuts[0] < repeat.cuts[0];
+        is_state(repeat.kind).then(|| repeats.iter().filter(is_before).count() as u32)
+    };
+    repeats.iter().map(number).collect()
+}
+
+/// Adds an operation to the last launch.
+fn add_kernel(sequence: &mut Sequence, op: &Op) {
+    if let (true, Some(count), Some(ns)) =
+        (is_kernel(op), sequence.kernels.last_mut(), sequence.kernel_ns.last_mut())
+    {
+        *count += 1;
+        *ns = ns.saturating_add(op.end.saturating_sub(op.start));
+    }
 }
 
 fn has_step(repeats: &[Repeat]) -> bool {
@@ -245,6 +279,7 @@ impl Launched {
             launched.ops.push(place);
             // A graph launch is one launch, with the name of its first operation.
             if call != NONE && call == last_call {
+                add_kernel(sequence, op);
                 continue;
             }
             last_call = call;
@@ -262,6 +297,9 @@ impl Launched {
             sequence.starts.push(at);
             let copies = op.kind == OpKind::Memcpy && is_host_copy(op.name);
             sequence.touches_host.push(copies || op.kind == OpKind::Graph || is_other_thread);
+            sequence.kernels.push(0);
+            sequence.kernel_ns.push(0);
+            add_kernel(sequence, op);
         }
         if let (true, Some(last)) = (next_wait < waits.len(), sequence.touches_host.last_mut()) {
             *last = true;
@@ -287,20 +325,18 @@ impl Launched {
         }
     }
 
-    /// Whether kernels between these cuts take enough of the time of all kernels of the lane.
-    fn holds_kernels(&self, ops: &[Op], cuts: &[u32], keyed: &[(i64, u32)], has_kernels: bool) -> bool {
-        let time = |place: u32| {
-            let op = &ops[place as usize];
-            if is_kernel(op) { (op.end - op.start) as f64 } else { 0.0 }
-        };
-        let begin = |cut: &u32| self.begins[*cut as usize] as usize;
-        let (Some(from), Some(to)) = (cuts.first().map(begin), cuts.last().map(begin)) else {
-            return false;
-        };
-        let inside: f64 = self.ops[from..to].iter().map(|&place| time(place)).sum();
-        let all: f64 = keyed.iter().map(|&(_, place)| time(place)).sum();
+    /// Whether the kernels of a repeat take enough of the time of all kernels of the lane.
+    fn holds_kernels(&self, repeat: &Repeat, all_ns: i64, has_kernels: bool) -> bool {
+        // A part that is unlike the others is something else.
+        let parts = repeat.cuts.windows(2).zip(&repeat.likeness).filter(|(_, like)| **like >= ALIKE);
+        let inside: f64 = parts.map(|(pair, _)| self.kernel_ns(pair[0]..pair[1])).sum();
         // Copies alone are a step of a report that has nothing else.
-        inside >= LEAST_OF_KERNELS * all && (all > 0.0 || !has_kernels)
+        inside >= LEAST_OF_KERNELS * all_ns as f64 && (all_ns > 0 || !has_kernels)
+    }
+
+    fn kernel_ns(&self, launches: std::ops::Range<u32>) -> f64 {
+        let of = &self.sequence.kernel_ns[launches.start as usize..launches.end as usize];
+        of.iter().map(|&ns| ns as f64).sum()
     }
 
     /// What the launches at these places did.
@@ -308,8 +344,14 @@ impl Launched {
         let (from, to) = (self.begins[of.start as usize], self.begins[of.end as usize]);
         let places = &self.ops[from as usize..to as usize];
         let (mut gpu, mut host) = ((i64::MAX, i64::MIN), None);
+        let (mut kernel_ns, mut longest): (i64, Option<(i64, std::cmp::Reverse<u32>)>) = (0, None);
         for &place in places {
             let op = &ops[place as usize];
+            if is_kernel(op) {
+                let ns = op.end.saturating_sub(op.start);
+                kernel_ns = kernel_ns.saturating_add(ns);
+                longest = longest.max(Some((ns, std::cmp::Reverse(place))));
+            }
             gpu = (gpu.0.min(op.start), gpu.1.max(op.end));
             if let Some(call) = launches.call(place as usize) {
                 let (start, end) = host.unwrap_or((call.start, call.end));
@@ -328,6 +370,10 @@ impl Launched {
             ops: places.len() as u32,
             launches: of.end - of.start,
             likeness: 0.0,
+            state: None,
+            kernel_ns,
+            all_kernel_ns: 0,
+            longest: longest.map(|(_, place)| place.0),
         }
     }
 }
