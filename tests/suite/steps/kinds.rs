@@ -448,3 +448,22 @@ fn the_first_marked_step_does_not_have_the_work_before() {
         rows(&made.report, "SELECT (dur_ns + 500000) / 1000000 FROM step_window ORDER BY step");
     assert_eq!(lengths[0], ["4"]);
 }
+
+/// What follows the last GPU operation is the conclusion, if it is most of the capture.
+#[test]
+fn a_wait_after_the_last_operation_is_the_verdict() {
+    let made = Made::of(|writer| {
+        for _ in 0..11 {
+            writer.kernels(&["gemm", "norm"], 2 * MS);
+            writer.read_back();
+        }
+    });
+    assert!(!made.screen().contains("hang:"), "{}", made.screen());
+    let hang = "
+        UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET end = end + 30000000000
+        WHERE start = (SELECT max(start) FROM CUPTI_ACTIVITY_KIND_RUNTIME);";
+    Connection::open(&made.report).unwrap().execute_batch(hang).unwrap();
+    let screen = made.screen();
+    assert!(screen.contains("Likely a hang: no GPU work is recorded for 30.0"), "{screen}");
+    assert!(screen.contains("waits in cudaStreamSynchronize"), "{screen}");
+}
