@@ -10,7 +10,9 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 256] = [
+const NEED_NSQ: [&str; 258] = [
+    "after_last_operation",
+    "allocating_range",
     "allocation",
     "attention_work",
     "below_roofline",
@@ -270,8 +272,7 @@ const NEED_NSQ: [&str; 256] = [
 ];
 
 /// Queries whose script runs in any SQLite shell.
-const RUN_ANYWHERE: [&str; 38] = [
-    "allocating_range",
+const RUN_ANYWHERE: [&str; 37] = [
     "api_errors",
     "cuda_api_sync",
     "cuda_api_trace",

@@ -38,7 +38,8 @@ impl<'a> States<'a> {
         let count = sequence.names.len();
         let mut states = Self { sequence, times: Times::of(sequence), found: Vec::new() };
         let mut blocks = Vec::new();
-        let (mut left, mut seen) = (Vec::from([0..count as u32]), 0);
+        let mut left: Vec<Range<u32>> = std::iter::once(0..count as u32).collect();
+        let mut seen = 0;
         while let Some(part) = left.pop() {
             let is_whole = seen == 0;
             if !is_whole && !states.is_worth(&part, seen) {
