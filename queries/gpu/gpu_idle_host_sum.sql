@@ -42,7 +42,7 @@ host AS MATERIALIZED (
   FROM host_part
   WHERE gap_ns >= :at_least
 ),
--- A number for each pair of a GPU and a thread that feeds it.
+-- A number for each pair of a GPU and a thread that launches to it.
 running AS MATERIALIZED (
   SELECT dense_rank() OVER (ORDER BY gpu_id, global_tid) AS pair_id, gpu_id, global_tid, start_ns, end_ns
   FROM host

@@ -45,7 +45,13 @@ ended AS (
   WHERE op_count > 0
   WINDOW in_order AS (PARTITION BY global_tid ORDER BY step ROWS UNBOUNDED PRECEDING)
 ),
--- Before the first operation of the first step, the GPU may have work of before.
+-- The GPU may still have work of before when the first step begins.
+work AS MATERIALIZED (
+  SELECT pid, start_ns, end_ns
+  FROM all_gpu_busy
+  WHERE level = 'process'
+    AND activity = 'any'
+),
 begun AS (
   SELECT
     *,
@@ -58,14 +64,7 @@ begun AS (
           max(
             cpu_start_ns,
             coalesce(
-              (
-                SELECT max(before.end_ns)
-                FROM all_gpu_busy AS before
-                WHERE before.level = 'process'
-                  AND before.activity = 'any'
-                  AND before.pid = ended.pid
-                  AND before.start_ns < ended.start_ns
-              ),
+              (SELECT max(work.end_ns) FROM work WHERE work.pid = ended.pid AND work.start_ns < ended.start_ns),
               cpu_start_ns
             )
           )

@@ -15,7 +15,7 @@ columns:
   - {name: range_name, type: text, label: "range", priority: 0, doc: "Name of the range, with the prefix DOMAIN: outside the default domain."}
   - {name: api_name, type: text, label: "call", priority: 0, doc: "The first allocating function in it by name."}
   - {name: call_count, type: int, unit: count, label: "calls", priority: 0, doc: "Such calls of its thread in it."}
-  - {name: call_ns, type: duration, unit: ns, label: "time in calls", priority: 0, doc: "Time in such calls. A driver call inside a runtime call counts once."}
+  - {name: call_ns, type: duration, unit: ns, label: "time in calls", priority: 0, doc: "Time in these calls. A driver call inside a runtime call counts once."}
   - {name: gpu_ns, type: duration, unit: ns, label: "GPU time", priority: 1, doc: "Time of the operations that its thread launches in it; null without operations."}
   - {name: dur_ns, type: duration, unit: ns, label: "range time", priority: 0, doc: "Time of the range."}
 limits: Operators of PyTorch are no ranges here. Short calls do not count.
