@@ -195,7 +195,8 @@ fn damaged_rows_change_no_figure_and_are_counted() {
     });
     let catalog = Catalog::load(&nsq::BUILT_IN, &[]).unwrap();
     let (mut all, mut asked, mut differing) = (0, BTreeSet::new(), Vec::new());
-    for seed in tried(24).map(|nth| nth as u64) {
+    let seeds = tried(24);
+    for seed in seeds.clone().map(|nth| nth as u64) {
         write(&broken, seed);
         write(&without, seed);
         let with_launches = seed % 2 == 0;
@@ -216,7 +217,7 @@ fn damaged_rows_change_no_figure_and_are_counted() {
         assert_eq!(suspects(&catalog, &without), BTreeSet::new(), "seed {seed}");
     }
     assert!(differing.is_empty(), "{}", differing.join("\n"));
-    assert!(all >= 20, "{all}");
+    assert!(all >= 2 * seeds.count(), "{all}");
     // The others need tables that these captures lack, such as those of MPI or Vulkan.
     assert!(asked.len() > 100, "{asked:?}");
 }

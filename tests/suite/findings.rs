@@ -3,7 +3,7 @@
 mod places;
 mod seeded;
 
-use crate::support::{Fixtures, outcome, project, shared, stdout};
+use crate::support::{Fixtures, outcome, project, shared, shared_exports, stdout, tried};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -201,6 +201,58 @@ fn the_first_finding_is_what_an_expert_says_first() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// One ranking: each line of the screen has the number that the query gives it, asked as the screen says. Takes 15 s.
+#[test]
+fn the_screen_and_the_query_rank_findings_alike() {
+    let mut reports = vec![project("fixtures/example.sqlite")];
+    reports.extend(shared_exports());
+    if let Some(shared) = shared() {
+        let traces = std::fs::read_dir(shared.join("data/torch")).unwrap();
+        reports.extend(traces.map(|entry| entry.unwrap().path()));
+    }
+    reports.sort();
+    for report in tried(reports.len()).map(|place| &reports[place]) {
+        let report = report.to_str().unwrap();
+        let screen = stdout(&[report]);
+        // Of the capture, nothing is a share of the steps, and a fix takes no more than there is.
+        let whole = stdout(&[report, "-p", "whole=true"]);
+        assert!(!whole.contains(" of the steps"), "{report}\n{whole}");
+        for text in [&screen, &whole] {
+            assert!(
+                !text.contains(" -0") && !(1..10).any(|digit| text.contains(&format!(", -{digit}"))),
+                "{text}"
+            );
+        }
+        // No option of the query chooses what is judged there.
+        if screen.contains("also of the time before") {
+            continue;
+        }
+        let mut query = vec!["run", report, "-q", "findings", "-f", "csv", "--no-header"];
+        if screen.contains("(all places: nsq run REPORT --steady -q NAME)") {
+            query.push("--steady");
+        }
+        let ranked = |line: &str| {
+            let (rank, claim) = line.split_once(". ")?;
+            let name = claim.split_once(" -q ")?.1.split([' ', ',']).next()?;
+            Some((rank.trim().parse::<usize>().ok()?, name.to_owned()))
+        };
+        let listed: Vec<(usize, String)> = screen.lines().filter_map(ranked).collect();
+        if listed.is_empty() {
+            continue;
+        }
+        let rows = stdout(&query);
+        let of_query: Vec<Vec<&str>> = rows.lines().map(|line| line.splitn(4, ',').collect()).collect();
+        for (rank, name) in listed {
+            let row = of_query.get(rank - 1).unwrap_or_else(|| panic!("{report}: {rank}\n{screen}"));
+            assert_eq!(
+                row[..3],
+                [rank.to_string().as_str(), "yes", name.as_str()],
+                "{report}\n{screen}"
+            );
+        }
+    }
 }
 
 #[test]

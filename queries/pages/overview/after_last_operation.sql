@@ -7,7 +7,7 @@ why: To name what hangs when most of a capture has no GPU work.
 kind: info
 internal: true
 tags: [communication, cuda, gpu]
-reads: [all_cuda_call, all_gpu_busy, all_nvtx_projection, capture_phase]
+reads: [all_cuda_call, all_gpu_busy, all_nvtx_name, all_nvtx_projection, capture_phase]
 requires: [cuda_call, gpu_busy]
 params:
   - {name: at_least_pct, type: real, default: 1, min: 0, max: 100, doc: "Smallest share of the time from the first CUDA call to the last, in percent. The first screen asks for 50."}
@@ -67,18 +67,25 @@ hung AS MATERIALIZED (
     AND (api_name GLOB '*Synchronize*' OR api_name GLOB '*Memcpy*')
     AND wait_ns >= max(:at_least, capture_ns * :at_least_pct / 100)
 ),
-collective AS MATERIALIZED (
-  SELECT
-    pid,
-    replace(range_name, 'NCCL:', '') AS range_text,
-    op_count,
-    row_number() OVER (PARTITION BY pid ORDER BY start_ns DESC, range_id) AS nth
-  FROM all_nvtx_projection
-  WHERE EXISTS (SELECT 1 FROM hung)
-    AND (range_name GLOB 'NCCL:nccl[A-Z]*' OR range_name GLOB 'nccl[A-Z]*')
+called AS MATERIALIZED (
+  SELECT name_id, replace(range_name, 'NCCL:', '') AS range_text
+  -- Nothing is read if nothing hangs.
+  FROM (SELECT 1 FROM hung LIMIT 1)
+  CROSS JOIN all_nvtx_name
+  WHERE (range_name GLOB 'NCCL:nccl[A-Z]*' OR range_name GLOB 'nccl[A-Z]*')
     AND NOT (range_name GLOB '*ncclGroup*')
 ),
-counted AS (
+collective AS MATERIALIZED (
+  SELECT
+    range.pid,
+    called.range_text,
+    range.op_count,
+    row_number() OVER (PARTITION BY range.pid ORDER BY range.start_ns DESC, range.range_id) AS nth
+  FROM called
+  JOIN all_nvtx_projection AS range
+    ON range.name_id = called.name_id
+),
+counted AS MATERIALIZED (
   SELECT pid, range_text, count(*) AS range_count
   FROM collective
   GROUP BY pid, range_text
