@@ -34,10 +34,16 @@ limits: >-
   has rows for all GPUs of its process.
 ---*/
 WITH
--- Steps can overlap on the GPU: each ends when all before it have ended.
+-- Steps can overlap on the GPU: each ends when all before it have ended. Each window sorts all that it carries,
+-- so most columns are joined in the end.
 ended AS (
   SELECT
-    *,
+    pid,
+    global_tid,
+    step,
+    found,
+    start_ns,
+    cpu_start_ns,
     max(end_ns) OVER in_order AS to_ns,
     row_number() OVER in_order AS nth,
     coalesce(likeness_pct >= 90, 1) AS is_alike
@@ -148,32 +154,35 @@ used AS (
   FROM on_gpu
 )
 SELECT
-  gpu_id,
-  device_id,
-  step,
+  used.gpu_id,
+  used.device_id,
+  used.step,
   CASE
     WHEN is_warm_up THEN 'warm-up'
     WHEN is_tail THEN 'tail'
     WHEN steady_rank = (steady_count + 1) / 2 THEN 'median'
     ELSE 'steady'
   END AS part,
-  found,
-  from_ns AS start_ns,
-  to_ns AS end_ns,
-  from_to_ns AS dur_ns,
-  cpu_start_ns,
-  cpu_end_ns,
-  op_count,
-  timed_count AS step_count,
-  repeat_count,
-  pid,
-  tid,
-  global_tid,
-  range_id,
-  step_name,
-  layer_name
-FROM used
-CROSS JOIN scope AS of_scope
+  used.found,
+  used.from_ns AS start_ns,
+  used.to_ns AS end_ns,
+  used.from_to_ns AS dur_ns,
+  used.cpu_start_ns,
+  step.cpu_end_ns,
+  step.op_count,
+  used.timed_count AS step_count,
+  step.repeat_count,
+  used.pid,
+  step.tid,
+  used.global_tid,
+  step.range_id,
+  step.step_name,
+  step.layer_name
+FROM scope AS of_scope
+CROSS JOIN used
+JOIN step
+  ON step.global_tid = used.global_tid
+  AND step.step = used.step
 WHERE (uses_gpu OR NOT begins_somewhere)
   AND (of_scope.start_ns IS NULL OR to_ns > of_scope.start_ns)
   AND (of_scope.end_ns IS NULL OR from_ns < of_scope.end_ns)

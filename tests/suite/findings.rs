@@ -1,5 +1,6 @@
 //! Findings: ranked by what a step gains with their fixes.
 
+mod pairs;
 mod places;
 mod seeded;
 

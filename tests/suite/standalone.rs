@@ -10,7 +10,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 258] = [
+const NEED_NSQ: [&str; 259] = [
     "after_last_operation",
     "allocating_range",
     "allocation",
@@ -262,6 +262,7 @@ const NEED_NSQ: [&str; 258] = [
     "ucx_sum",
     "um_migrations",
     "unexplained_idle",
+    "unfused_attention",
     "vulkan_api_sum",
     "vulkan_gpu_marker_sum",
     "vulkan_marker_sum",

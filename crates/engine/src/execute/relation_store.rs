@@ -23,6 +23,8 @@ pub(super) struct Stored {
     /// All views and the words of their definitions, which name the relations that they read. Each comes after
     /// those that it reads.
     views: Vec<(String, BTreeSet<String>)>,
+    /// The native relations that read relations as views do, and these.
+    natives: Vec<(String, Vec<String>)>,
 }
 
 #[derive(Debug)]
@@ -44,20 +46,33 @@ impl Stored {
         if installation.stored.is_empty() {
             return Self::default();
         }
+        let natives = installation.natives.iter().filter(|native| !native.reads.is_empty());
+        let natives = natives.map(|native| (native.object.clone(), native.reads.clone())).collect();
+        let relation = |view: &StoredView| Relation { view: view.clone(), kept: Mutex::default() };
+        let relations = installation.stored.iter().map(relation).collect();
+        let mut stored = Self { relations, views: Vec::new(), natives };
         let view = |statement: &String| {
             let (name, body) = statement.strip_prefix("CREATE TEMP VIEW ")?.split_once(" AS")?;
-            Some((name.to_owned(), words_in(&code_only(body))))
+            Some((name.to_owned(), stored.words_of(body)))
         };
-        let relation = |view: &StoredView| Relation { view: view.clone(), kept: Mutex::default() };
-        Self {
-            relations: installation.stored.iter().map(relation).collect(),
-            views: installation.statements.iter().filter_map(view).collect(),
+        stored.views = installation.statements.iter().filter_map(view).collect();
+        stored
+    }
+
+    /// The words of a statement and of what native relations in it read.
+    fn words_of(&self, sql: &str) -> BTreeSet<String> {
+        let mut words = words_in(&code_only(sql));
+        for (name, reads) in &self.natives {
+            if words.contains(name) {
+                words.extend(reads.iter().cloned());
+            }
         }
+        words
     }
 
     /// The words of a statement and of the views that it reads, without those that a connection has as tables.
     pub(super) fn words_behind(&self, sql: &str, has: &BTreeSet<String>) -> BTreeSet<String> {
-        let mut words = words_in(&code_only(sql));
+        let mut words = self.words_of(sql);
         for (name, more) in self.views.iter().rev() {
             if words.contains(name) && !has.contains(name) {
                 words.extend(more.iter().cloned());

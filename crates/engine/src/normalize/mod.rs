@@ -309,12 +309,14 @@ impl Planner<'_> {
     /// Registers a relation that nsq computes, under `name`. It needs no statement.
     fn define_native(&mut self, name: &str, relation: &Relation, scope: Scope) -> Result<Vec<String>> {
         let header = &relation.header;
-        let reads = if header.by_statement { &[] } else { relation.native_reads() };
-        let input = self.input(&scope, reads)?;
-        if header.by_statement {
-            for read in &header.reads {
-                self.visit(read)?;
-            }
+        // What is read with a statement of the session, and what on other connections.
+        let (reads, others) = match header.by_statement {
+            true => (header.reads.clone(), &[][..]),
+            false => (Vec::new(), relation.native_reads()),
+        };
+        let input = self.input(&scope, others)?;
+        for read in &reads {
+            self.visit(read)?;
         }
         // Kernel names are three more columns to read for each kernel: read them only if they are shown.
         let shows_kernels =
@@ -322,7 +324,7 @@ impl Planner<'_> {
         let columns = header.columns.iter().map(|column| column.name.clone()).collect();
         let (object, computed) = (name.to_owned(), header.name.clone());
         self.installation.inputs[input].kernel_names |= shows_kernels;
-        self.installation.natives.push(Native { object, relation: computed, columns, input });
+        self.installation.natives.push(Native { object, relation: computed, columns, reads, input });
         let counts_graphs = self.schema.has_whole_graphs
             && relation.native_reads().iter().any(|read| read.ends_with(GRAPHS));
         if counts_graphs && !self.installation.notes.iter().any(|note| note == GRAPH_NOTE) {

@@ -60,6 +60,8 @@ pub struct Native {
     pub relation: String,
     /// Its columns, in order.
     pub columns: Vec<String>,
+    /// The relations that nsq reads with a statement of the session, as views do.
+    pub reads: Vec<String>,
     /// Index into [`super::Installation::inputs`].
     pub input: usize,
 }

@@ -263,6 +263,11 @@ impl Graph {
         self.waits_of(call).map(|op| Wait { op, is_start: false }).chain(full)
     }
 
+    /// The number of the thread of a call.
+    pub fn thread(&self, call: u32) -> usize {
+        self.threads.partition_point(|&first| first <= call) - 1
+    }
+
     /// The call before a call, in its thread.
     #[inline]
     pub(super) fn call_before(&self, call: u32) -> Option<u32> {

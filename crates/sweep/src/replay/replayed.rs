@@ -235,6 +235,23 @@ impl Graph {
         Some(self.call_starts[call as usize] - self.follows(call, &self.call_ends)?.0)
     }
 
+    /// How long the host takes for a call, for those that it follows one after the other, and for the code before them,
+    /// of what began at `since` or later. Waiting does not count.
+    pub fn host_time<C: Change + ?Sized>(&self, last: u32, since: i64, change: &C) -> i64 {
+        let (mut call, mut sum) = (last, 0i64);
+        while self.call_starts[call as usize] >= since {
+            sum = sum.saturating_add(change.call(call, self.work(call)));
+            let Some((done, source)) = self.follows(call, &self.call_ends) else { break };
+            if done < since {
+                break;
+            }
+            let code = self.call_starts[call as usize] - done;
+            sum = sum.saturating_add(change.code(call, code));
+            call = source;
+        }
+        sum
+    }
+
     /// When the host code before a call begins, and the call that it follows: a thread that waits for another one goes
     /// on with its code after that.
     fn follows(&self, call: u32, ends: &[i64]) -> Option<(i64, u32)> {

@@ -6,26 +6,34 @@ use super::replayed::Times;
 /// The ends of the operations of a lane, such as a GPU.
 #[derive(Debug, Clone, Default)]
 pub struct Ends {
-    /// Recorded end, the latest end of all so far after the edit, and the operation that has it. Sorted.
+    /// Recorded end, the latest end so far after the edit, and the operation that has it. Sorted. An operation that the edit
+    /// removes ends when those before it have ended.
     ends: Vec<(i64, i64, u32)>,
     /// The first start: as recorded and after the edit.
     first: Option<(i64, i64)>,
 }
 
 impl Ends {
-    /// The ends of some operations. `first`: the one that starts first. `ops`: all of them, sorted by their recorded ends.
+    /// The ends of some operations. `first`: of those that remain, the one that starts first. `ops`: all of them, sorted by
+    /// their recorded ends.
     pub fn new(
         graph: &Graph,
         times: &Times,
         first: Option<u32>,
         ops: impl Iterator<Item = u32>,
+        remains: impl Fn(u32) -> bool,
     ) -> Self {
         let first = first.map(|op| (graph.op(op).0, times.op_starts[op as usize]));
         let mut ends: Vec<(i64, i64, u32)> = Vec::with_capacity(ops.size_hint().1.unwrap_or_default());
         // The latest before those with the same recorded end, and of those.
         let (mut before, mut own) = (None, (i64::MIN, 0));
         for op in ops {
-            let (end, ended) = (graph.op(op).1, (times.op_ends[op as usize], op));
+            let end = graph.op(op).1;
+            let ended = match ends.last() {
+                _ if remains(op) => (times.op_ends[op as usize], op),
+                Some(&(_, latest, of)) => (latest, of),
+                None => continue,
+            };
             match ends.last() {
                 Some(last) if last.0 == end => own = own.max(ended),
                 last => {

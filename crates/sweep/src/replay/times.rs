@@ -150,12 +150,29 @@ impl Edits {
 
     /// Calls that wait at these times return without waiting. One that waits for its own operation, such as a blocking copy,
     /// is left out with it.
+    ///
+    /// A GPU idles after a wait. So of calls that wait in each step, the last one waits before times of the next step: the
+    /// call of a thread that comes as soon after several such calls of the same function as they after each other waits
+    /// for nothing, too.
     pub fn skip_waits(&mut self, graph: &Graph, at: &GpuTimes<'_>) {
-        for (call, waitless) in (0..).zip(sized(&mut self.waitless, graph.call_count(), false)) {
+        sized(&mut self.waitless, graph.call_count(), false);
+        // Of each thread and function: the last such call, and the longest time from one to the next.
+        let mut known: BTreeMap<(usize, u32), (i64, Option<i64>)> = BTreeMap::new();
+        for call in 0..graph.call_count() as u32 {
             let (start, end) = graph.call(call);
-            let waits = || graph.waits_of(call).len() > 0;
+            if graph.waits_of(call).len() == 0 {
+                continue;
+            }
             let is_in = |times: &Ruler| times.within(start, end) > 0;
-            *waitless |= at.of_call(graph, call).is_some_and(is_in) && waits();
+            let of = (graph.thread(call), graph.functions[call as usize]);
+            if at.of_call(graph, call).is_some_and(is_in) {
+                self.waitless[call as usize] = true;
+                let last = known.get(&of).copied();
+                let apart = last.map(|(last, apart)| (start - last).max(apart.unwrap_or_default()));
+                known.insert(of, (start, apart));
+            } else if let Some((last, Some(apart))) = known.remove(&of) {
+                self.waitless[call as usize] |= start - last <= apart;
+            }
         }
         sized(&mut self.removed, graph.op_count(), false);
         sized(&mut self.calls, graph.call_count(), 1.0);

@@ -117,7 +117,7 @@ pub(super) fn install_findings(
     let columns = finding::Table.columns().into_iter().map(str::to_owned).collect();
     let (object, relation) = (name.to_owned(), name.to_owned());
     let natives = Natives {
-        natives: vec![Native { object, relation, columns, input: 0 }],
+        natives: vec![Native { object, relation, columns, reads: Vec::new(), input: 0 }],
         findings: Some(findings),
         ..Natives::new(connection, limits)
     };

@@ -3,7 +3,7 @@
 use super::never;
 use crate::occupancy::NONE;
 use crate::replay::{
-    AsRecorded, Capture, DeviceOp, Edits, GpuTimes, Graph, HostCall, IntervalsByGpu, PartKind,
+    AsRecorded, Capture, DeviceOp, Edits, Ends, GpuTimes, Graph, HostCall, IntervalsByGpu, PartKind,
 };
 
 /// Calls of one thread: start, end, function.
@@ -80,6 +80,73 @@ fn kernels_take_no_time_at_these_times() {
 fn a_call_that_does_not_wait_lets_the_next_launch_run_ahead() {
     // The second kernel follows the first one in its stream, 1 µs later.
     assert_eq!(ends_after("0:105000+1000", Edits::skip_waits), [105_000, 156_000]);
+}
+
+/// Steps of 100 µs: a kernel, and a copy that the host waits for.
+fn blocking_steps(starts: &[i64]) -> Capture {
+    let of_step = |at: i64| [(at, at + 4_000, 0), (at + 10_000, at + 60_000, 1)];
+    let calls = calls(&starts.iter().flat_map(|&at| of_step(at)).collect::<Vec<_>>());
+    let of_step = |(call, at): (u32, i64)| {
+        [(at + 5_000, at + 20_000, 0, call), (at + 21_000, at + 58_000, 0, call + 1)]
+    };
+    let steps = (0..).step_by(2).zip(starts.iter().copied());
+    let ops = ops(&steps.flat_map(of_step).collect::<Vec<_>>());
+    let waits = (0..starts.len() as u32).map(|step| (2 * step + 1, 2 * step + 1)).collect();
+    Capture { calls, ops, gpu_of_stream: vec![0], waits, ..Capture::default() }
+}
+
+#[test]
+fn the_wait_that_ends_the_last_step_goes_with_those_before() {
+    // The copies after which the GPU idles at these times, with the next steps at these starts.
+    let removed = |starts: &[i64], at: &str| {
+        let graph = graph(blocking_steps(starts));
+        let intervals: IntervalsByGpu = at.parse().expect("they are times");
+        let leads_to: Vec<u32> = (0..2 * starts.len() as u32).collect();
+        let times = vec![intervals.of_gpu(0)];
+        let at = GpuTimes { times, gpu_of_stream: &[0], leads_to: &leads_to };
+        let mut edits = Edits::default();
+        edits.skip_waits(&graph, &at);
+        let copies = edits.removed.chunks(2).map(|step| step[1]).collect::<Vec<_>>();
+        assert!(edits.removed.chunks(2).all(|step| !step[0]));
+        copies
+    };
+    let regular = [0, 100_000, 200_000, 300_000];
+    assert_eq!(removed(&regular, "0:58000+47000,53000+47000"), [true, true, true, false]);
+    // One wait says nothing of the next, nor do two of one that comes much later.
+    assert_eq!(removed(&regular, "0:58000+47000"), [true, false, false, false]);
+    let late = [0, 100_000, 900_000, 1_000_000];
+    assert_eq!(removed(&late, "0:58000+47000,53000+47000"), [true, true, false, false]);
+}
+
+#[test]
+fn the_host_takes_what_it_does_without_waiting() {
+    let graph = graph(blocking_steps(&[0, 100_000, 200_000, 300_000]));
+    // From the first launch to the last one: three times 96 µs of code and calls, and 4 µs for the launch, less the waits.
+    let all = graph.host_time(6, 4_000, &AsRecorded);
+    let waits: i64 = [1, 3, 5].map(|call| 50_000 - graph.work(call)).iter().sum();
+    assert_eq!(all, 300_000 - waits);
+    assert_eq!(graph.host_time(6, 204_000, &AsRecorded) * 3, all);
+    // Code that an edit halves counts half.
+    let mut edits = Edits::default();
+    edits.scale_code(&graph, |_| 0.5);
+    let codes: i64 = (1..=6).filter_map(|call| graph.code(call)).sum();
+    assert_eq!(graph.host_time(6, 4_000, &edits), all - codes / 2);
+    // What began before does not count.
+    assert_eq!(graph.host_time(6, 301_000, &AsRecorded), 0);
+}
+
+#[test]
+fn a_window_that_ends_with_a_removed_copy_ends_with_what_remains() {
+    let graph = graph(blocking_steps(&[0, 100_000, 200_000]));
+    let mut edits = Edits::default();
+    edits.remove(&graph, |op| op == 3 || op == 5);
+    let times = graph.replay(&edits, &never).expect("nothing stops it");
+    let remains = |op: u32| op != 3 && op != 5;
+    let ends = Ends::new(&graph, &times, Some(0), 0..6, remains);
+    // The first copy remains, and ends at 58 µs. After the last kernel, nothing does.
+    assert_eq!(ends.at(58_000), Some((58_000, Some(1))));
+    assert_eq!(ends.at(258_000), Some((times.op_ends[4], Some(4))));
+    assert_eq!(ends.at(260_000), Some((times.op_ends[4] + 2_000, Some(4))));
 }
 
 #[test]

@@ -123,10 +123,10 @@ impl Answers {
         if edited.times.op_ends.is_empty() {
             return edited;
         }
-        let remains = |op: &u32| !edited.edits.as_ref().is_some_and(|edits| edits.removes(*op));
+        let remains = |op: u32| !edited.edits.as_ref().is_some_and(|edits| edits.removes(op));
         let ends = |(started, ended): (&[u32], &[u32])| {
-            let first = started.iter().copied().find(remains);
-            Ends::new(&model.graph, &edited.times, first, ended.iter().copied().filter(remains))
+            let first = started.iter().copied().find(|&op| remains(op));
+            Ends::new(&model.graph, &edited.times, first, ended.iter().copied(), remains)
         };
         edited.ends = self.ops_of_gpus().map(ends).collect();
         edited

@@ -5,6 +5,7 @@ use crate::execute::native::gpu::answers::Answers;
 use crate::execute::native::gpu::columns::Column;
 use nsq_sweep::interval::TimeSet;
 use nsq_sweep::occupancy::Level;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -35,8 +36,8 @@ pub(in crate::execute::native::gpu) struct Window {
 
 /// What a GPU does in a window after edits.
 struct Work {
-    /// The time of what takes longest of all that runs one after the other. No step can be shorter for long, whatever runs
-    /// ahead at first.
+    /// The time of what takes longest of all that runs one after the other: the operations of a stream, or what a thread
+    /// does to launch them. No step can be shorter for long, whatever runs ahead at first.
     busiest: i64,
     /// The time in which anything runs.
     busy: i64,
@@ -77,6 +78,8 @@ impl Answers {
         let mut kinds = [0.0; u8::MAX as usize + 1];
         // By stream: each has its operations in order, so that sorting all merges a few lists.
         let mut times = vec![Vec::new(); self.occupancy.streams.len()];
+        // The first and the last launch of each thread.
+        let mut launches: BTreeMap<usize, (u32, u32)> = BTreeMap::new();
         for &op in lane.ops.get(first..last).unwrap_or_default() {
             let (start, end) = graph.op(op);
             let inside = end.min(to) - start.max(from);
@@ -86,6 +89,10 @@ impl Answers {
             let (new_start, new_end) =
                 (edited.times.op_starts[op as usize], edited.times.op_ends[op as usize]);
             times[graph.stream(op) as usize].push((new_start, new_end));
+            if let Some(call) = graph.launch(op) {
+                let of = launches.entry(graph.thread(call)).or_insert((call, call));
+                *of = (of.0.min(call), of.1.max(call));
+            }
             let sum: &mut f64 = match change.beside(op) {
                 Some(_) => &mut kinds[usize::from(graph.family(op))],
                 None => &mut streams[graph.stream(op) as usize],
@@ -95,7 +102,12 @@ impl Answers {
         let mut times: Vec<(i64, i64)> = times.into_iter().flatten().collect();
         times.sort();
         let busy = i64::try_from(TimeSet::union_of_sorted(times).length()).unwrap_or(i64::MAX);
-        Work { busiest: streams.into_iter().chain(kinds).fold(0.0, f64::max) as i64, busy }
+        // The first launch may have been before the window.
+        let host = |(first, last)| graph.host_time(last, graph.call(first).1, change);
+        let busiest = streams.into_iter().chain(kinds).fold(0.0, f64::max) as i64;
+        // A host that was late is no reason that a fix makes it later.
+        let hosts = launches.into_values().map(|launched| host(launched).min(to - from));
+        Work { busiest: hosts.fold(busiest, i64::max), busy }
     }
 
     /// The place of a window of a GPU, with these edits.
