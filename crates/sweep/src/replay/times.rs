@@ -95,6 +95,16 @@ impl GpuTimes<'_> {
     }
 }
 
+/// The last calls of a thread and function that wait at some times.
+struct Waits {
+    /// Start of the last one.
+    start: i64,
+    /// The longest time from the start of one to that of the next, without other waits of the function between them.
+    apart: Option<i64>,
+    /// The next call that waits, at other times, and its start.
+    next: Option<(u32, i64)>,
+}
+
 /// Takes the part of a duration that lies in these times away.
 fn cut(factor: &mut f32, times: &Ruler, start: i64, end: i64) {
     if end > start {
@@ -152,12 +162,11 @@ impl Edits {
     /// is left out with it.
     ///
     /// A GPU idles after a wait. So of calls that wait in each step, the last one waits before times of the next step: the
-    /// call of a thread that comes as soon after several such calls of the same function as they after each other waits
+    /// call of a thread that comes as soon after the last such calls of the same function as they after each other waits
     /// for nothing, too.
     pub fn skip_waits(&mut self, graph: &Graph, at: &GpuTimes<'_>) {
         sized(&mut self.waitless, graph.call_count(), false);
-        // Of each thread and function: the last such call, and the longest time from one to the next.
-        let mut known: BTreeMap<(usize, u32), (i64, Option<i64>)> = BTreeMap::new();
+        let mut last: BTreeMap<(usize, u32), Waits> = BTreeMap::new();
         for call in 0..graph.call_count() as u32 {
             let (start, end) = graph.call(call);
             if graph.waits_of(call).len() == 0 {
@@ -167,11 +176,16 @@ impl Edits {
             let of = (graph.thread(call), graph.functions[call as usize]);
             if at.of_call(graph, call).is_some_and(is_in) {
                 self.waitless[call as usize] = true;
-                let last = known.get(&of).copied();
-                let apart = last.map(|(last, apart)| (start - last).max(apart.unwrap_or_default()));
-                known.insert(of, (start, apart));
-            } else if let Some((last, Some(apart))) = known.remove(&of) {
-                self.waitless[call as usize] |= start - last <= apart;
+                let apart = last.get(&of).filter(|of| of.next.is_none());
+                let apart = apart.map(|of| (start - of.start).max(of.apart.unwrap_or_default()));
+                last.insert(of, Waits { start, apart, next: None });
+            } else if let Some(of) = last.get_mut(&of) {
+                of.next.get_or_insert((call, start));
+            }
+        }
+        for Waits { start, apart, next } in last.into_values() {
+            if let (Some(apart), Some((call, next))) = (apart, next) {
+                self.waitless[call as usize] |= next - start <= apart;
             }
         }
         sized(&mut self.removed, graph.op_count(), false);

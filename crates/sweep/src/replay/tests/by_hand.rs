@@ -114,6 +114,8 @@ fn the_wait_that_ends_the_last_step_goes_with_those_before() {
     assert_eq!(removed(&regular, "0:58000+47000,53000+47000"), [true, true, true, false]);
     // One wait says nothing of the next, nor do two of one that comes much later.
     assert_eq!(removed(&regular, "0:58000+47000"), [true, false, false, false]);
+    // Nor does one between others, whose wait no time follows.
+    assert_eq!(removed(&regular, "0:58000+47000,53000+47000,153000+47000"), [true, true, false, true]);
     let late = [0, 100_000, 900_000, 1_000_000];
     assert_eq!(removed(&late, "0:58000+47000,53000+47000"), [true, true, false, false]);
 }
