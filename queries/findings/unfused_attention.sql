@@ -9,11 +9,10 @@ tags: [cuda, gpu, kernel]
 reads: [all_kernel, all_memcpy, all_memset, gpu_overlap, string]
 requires: [gpu_overlap, all_kernel]
 finding:
-  claim: "Unfused attention: scale, mask and softmax are kernels between two matrix products."
+  claim: "Unfused attention: scale, mask and softmax run between two products."
   ceiling: The time of what runs between the products and includes a softmax. Time in which another compute kernel ran does not count.
   remedy: >-
-    Use a fused attention kernel, such as FlashAttention. The products gain, too: one writes the scores that the
-    other reads.
+    Use a fused attention kernel, such as FlashAttention. The products gain, too.
   in_pytorch: >-
     torch.nn.functional.scaled_dot_product_attention.
   link: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html
@@ -22,7 +21,7 @@ finding:
   frees: kernels
 params:
   - {name: least, type: duration, default: 1us, min: 0, doc: "Shortest interval to return."}
-  - {name: products, type: int, default: 40, min: 1, doc: "Most matrix products of a stream for each softmax that has a product before and after it. The attention of a model has one in each layer, its loss one in a step."}
+  - {name: products, type: int, default: 40, min: 1, doc: "Most matrix products of a stream for one softmax between two products. With more, it is not attention, which every layer has, but a loss, which a step has once."}
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the kernel or copy, on the report's clock."}
@@ -89,42 +88,56 @@ op AS (
   FROM (SELECT 1 FROM named WHERE part IN ('softmax', 'exponential') LIMIT 1)
   CROSS JOIN all_memset
 ),
--- A product, and what follows until the next one.
-in_order AS (
+-- The number of the last product of the stream, from 1.
+in_order AS MATERIALIZED (
   SELECT
-    *,
+    coalesce(pid, -1) AS pid,
+    device_id,
+    coalesce(context_id, -1) AS context_id,
+    coalesce(stream_id, -1) AS stream_id,
     sum(coalesce(part, '') = 'product') OVER (
       PARTITION BY pid, device_id, context_id, stream_id
       ORDER BY start_ns, op_kind, op_id
       ROWS UNBOUNDED PRECEDING
-    ) AS product
+    ) AS product,
+    op_kind,
+    op_id,
+    part
   FROM op
 ),
-told AS (
+-- What runs from one product to the next.
+between_products AS (
   SELECT
-    *,
-    max(coalesce(part, '') = 'softmax') OVER between_products AS has_softmax,
-    max(coalesce(part, '') = 'gradient') OVER between_products AS has_gradient,
-    max(coalesce(part, '') = 'exponential') OVER between_products AS has_exponential,
-    max(coalesce(part, '') = 'largest') OVER between_products AS has_largest,
-    max(part IS NULL) OVER between_products AS has_other,
-    max(product) OVER (PARTITION BY pid, device_id, context_id, stream_id) AS last_product
+    pid,
+    device_id,
+    context_id,
+    stream_id,
+    product,
+    NOT max(part IS NULL)
+      -- The softmax of a loss and its gradient have no product between them.
+      AND (
+        max(coalesce(part, '') = 'softmax') + max(coalesce(part, '') = 'gradient') = 1
+        OR max(coalesce(part, '') = 'exponential')
+          AND max(coalesce(part, '') = 'largest')
+          AND NOT max(coalesce(part, '') = 'gradient')
+      ) AS is_attention
   FROM in_order
-  WINDOW between_products AS (PARTITION BY pid, device_id, context_id, stream_id, product)
-),
-attention AS (
-  SELECT
-    *,
-    sum(part = 'product') OVER (PARTITION BY pid, device_id, context_id, stream_id) AS attention_count
-  FROM told
   WHERE product > 0
+  GROUP BY pid, device_id, context_id, stream_id, product
+),
+attention AS MATERIALIZED (
+  SELECT pid, device_id, context_id, stream_id, product
+  FROM (
+    SELECT
+      *,
+      sum(is_attention) OVER in_stream AS attention_count,
+      max(product) OVER in_stream AS last_product
+    FROM between_products
+    WINDOW in_stream AS (PARTITION BY pid, device_id, context_id, stream_id)
+  )
+  WHERE is_attention
     AND product < last_product
-    -- The softmax of a loss and its gradient have no product between them.
-    AND (
-      has_softmax + has_gradient = 1
-      OR has_exponential AND has_largest AND NOT has_gradient
-    )
-    AND NOT has_other
+    AND attention_count * :products >= last_product
 ),
 timed AS (
   SELECT
@@ -136,12 +149,17 @@ timed AS (
     overlap.op_name,
     overlap.op_kind,
     overlap.op_id
-  FROM attention
+  FROM in_order
+  CROSS JOIN attention
   JOIN gpu_overlap AS overlap
-    ON overlap.op_kind = attention.op_kind
-    AND overlap.op_id = attention.op_id
-  WHERE attention.part <> 'product'
-    AND attention.attention_count * :products >= attention.last_product
+    ON overlap.op_kind = in_order.op_kind
+    AND overlap.op_id = in_order.op_id
+  WHERE in_order.part <> 'product'
+    AND attention.product = in_order.product
+    AND attention.stream_id = in_order.stream_id
+    AND attention.context_id = in_order.context_id
+    AND attention.device_id = in_order.device_id
+    AND attention.pid = in_order.pid
 )
 SELECT gpu_id, start_ns, dur_ns, simple_name(op_name) AS subject, op_kind, op_id
 FROM timed

@@ -263,7 +263,13 @@ early AS (
     AND correlation_id <> 0
 ),
 member AS (
-  SELECT count(DISTINCT rank) AS here, max(rank_count) AS ranks
+  SELECT
+    max(count(DISTINCT rank), (SELECT count(*) > 0 FROM export_fact WHERE fact = 'DISTRIBUTED_RANK')) AS here,
+    -- A rank without GPU work has no row.
+    coalesce(
+      max(rank_count),
+      (SELECT CAST(max(value) AS INTEGER) FROM export_fact WHERE fact = 'DISTRIBUTED_WORLD_SIZE')
+    ) AS ranks
   FROM rank
   WHERE rank IS NOT NULL
 ),
@@ -618,7 +624,11 @@ problem (rank, severity, problem, detail, remedy) AS (
     4,
     'partial',
     'nsys is older than the driver',
-    printf('Kernels and calls may be missing: "%s"', first_message),
+    printf(
+      'Kernels and calls may be missing: "%s"',
+      -- The first sentence says it.
+      substr(first_message, 1, iif(instr(first_message, '. '), instr(first_message, '. '), length(first_message)))
+    ),
     'a version of nsys that is as new as the driver'
   FROM told
   WHERE about = 'driver'
@@ -679,7 +689,11 @@ problem (rank, severity, problem, detail, remedy) AS (
       'Recorded with %s%s: host times are longer than without%s.',
       list,
       iif(frames > 0, printf(' (%d Python calls, %.1f for each GPU operation)', frames, 1.0 * frames / ops), ''),
-      iif(is_waiting, ', and so are steps that wait for the host', ', but the GPU hardly waits for the host')
+      iif(
+        is_waiting,
+        ', and so are steps that wait for the host',
+        '. The GPU hardly waits for the host now; after a fix it may'
+      )
     ),
     'with_stack=False, record_shapes=False and profile_memory=False, for times'
   FROM stacks
@@ -706,8 +720,7 @@ problem (rank, severity, problem, detail, remedy) AS (
     'note',
     'processes share a GPU',
     printf(
-      '%d processes ran work on GPU %d: its figures are those of all processes, and what one waits for '
-        || 'may be the work of another.',
+      '%d processes ran work on GPU %d: its figures are of all, and one may wait for the work of another.',
       processes,
       gpu_id
     ),

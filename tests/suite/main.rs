@@ -53,6 +53,7 @@ mod real_options;
 mod real_reports;
 mod recipes;
 mod replay;
+mod screens;
 mod secrets;
 mod serving;
 mod shared;

@@ -10,7 +10,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 259] = [
+const NEED_NSQ: [&str; 260] = [
     "after_last_operation",
     "allocating_range",
     "allocation",
@@ -228,6 +228,7 @@ const NEED_NSQ: [&str; 259] = [
     "serialised_communication",
     "serving_steps",
     "serving_sum",
+    "single_step",
     "slow_iterations",
     "small_blocks",
     "steady_states",

@@ -1,13 +1,13 @@
 /*---
 name: captured
-version: 7
+version: 8
 title: What was captured
 summary: The number of GPU operations, and their time, in one row.
 why: To know what a report is before reading its figures.
 kind: info
 tags: [cuda, gpu]
 internal: true
-reads: [driver, export_fact, gpu, gpu_window, graph_trace, kernel, op_total, scope, string]
+reads: [driver, export_fact, gpu, gpu_window, graph_trace, kernel, op_total, scope, string, torch_collective]
 requires: []
 columns:
   - {name: gpu_start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the first GPU's window; null without GPU work."}
@@ -19,6 +19,9 @@ columns:
   - {name: is_trace, type: bool, priority: 3, doc: "Whether the report was made from a trace."}
   - {name: maker, type: text, priority: 3, doc: "Kind of that trace: PyTorch trace, XLA trace or Ascend trace; null for a report of nsys."}
   - {name: is_pytorch, type: bool, priority: 3, doc: "Whether the program uses PyTorch: the report is a trace by PyTorch, or has a kernel of the namespace at::native."}
+  - {name: is_amd, type: bool, priority: 3, doc: "Whether the driver is HIP, or a GPU has a name of AMD."}
+  - {name: is_before_ampere, type: bool, priority: 3, doc: "Whether every GPU with work has a compute capability below 8, and so no BF16 or TF32; null if unknown."}
+  - {name: sends_16_bits, type: bool, priority: 3, doc: "Whether most bytes that collectives add up are numbers of 16 bits; null if unknown."}
   - {name: graph_pct, type: percent, unit: percent, label: "% in whole graphs", priority: 3, doc: "Share of CUDA graphs traced as a whole in the time of kernels and of these graphs; null without either."}
   - {name: is_windows, type: bool, priority: 3, doc: "Whether the machine has the display adapter that every Windows has."}
   - {name: is_limited, type: bool, priority: 3, doc: "Whether a part of the time was asked for, as with --time: then the windows are this part."}
@@ -49,6 +52,18 @@ SELECT
   is_trace,
   maker,
   coalesce(maker <> 'XLA trace', 0) OR EXISTS (SELECT 1 FROM string WHERE instr(text, 'at::native')) AS is_pytorch,
+  EXISTS (SELECT 1 FROM driver WHERE driver_name = 'HIP')
+    OR EXISTS (SELECT 1 FROM gpu WHERE gpu_name GLOB 'AMD *') AS is_amd,
+  (
+    SELECT max(CAST(compute_capability AS REAL)) < 8
+    FROM gpu
+    WHERE gpu_id IN (SELECT gpu_id FROM gpu_window)
+  ) AS is_before_ampere,
+  (
+    SELECT 2 * sum(iif(data_type IN ('BFloat16', 'Half'), size_bytes, 0)) > sum(size_bytes)
+    FROM torch_collective
+    WHERE operation IN ('AllReduce', 'ReduceScatter')
+  ) AS sends_16_bits,
   CASE
     WHEN graph_ns > 0 THEN 100.0 * graph_ns / (graph_ns + (SELECT coalesce(sum(dur_ns), 0) FROM kernel))
     WHEN (SELECT sum(kernel_count) FROM op_total) > 0 THEN 0.0

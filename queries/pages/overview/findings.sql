@@ -7,7 +7,7 @@ why: To know what to fix first, the most it can gain, and what the capture canno
 kind: sum
 tags: [cuda, gpu]
 reads: []
-asks: [{kind: finding}, captured, gpu_parts, idle_doubt, finding_edits, {query: finding_gains, given: {edits: finding_edits}}]
+asks: [{kind: finding}, captured, gpu_parts, graph_launches, idle_doubt, finding_edits, {query: finding_gains, given: {edits: finding_edits}}]
 params:
   - {name: at_least_pct, type: real, default: 0.5, min: 0, max: 100, doc: "Smallest share of the GPUs' windows for the verdict yes, in percent."}
 columns:
@@ -139,9 +139,12 @@ told AS MATERIALIZED (
 ),
 machine AS MATERIALIZED (
   SELECT
-    coalesce(max(driver) GLOB 'HIP*', false) AS is_amd,
+    max(is_amd) AS is_amd,
     max(is_pytorch) AS is_pytorch,
     max(is_windows) AS is_windows,
+    max(is_before_ampere) AS is_before_ampere,
+    max(sends_16_bits) AS sends_16_bits,
+    (SELECT max(in_graph_pct) >= 50 FROM graph_launches) AS is_in_graphs,
     (
       SELECT coalesce(10 * sum(iif(query = 'exposed_communication', ceiling_ns, 0)) >= max(window_ns), false)
       FROM told
@@ -183,6 +186,8 @@ SELECT
   CASE
     WHEN query = 'queued_work' AND is_windows
       THEN 'Delayed start: launched work does not start at once, which is usual for Windows (WDDM).'
+    WHEN query = 'launch_bound' AND is_in_graphs
+      THEN 'Late graphs: the GPU waits for the next graph, or for what is launched to prepare it.'
     ELSE iif(is_amd, replace(claim, 'SMs', 'compute units'), claim)
   END AS claim,
   ceiling,
@@ -195,6 +200,17 @@ SELECT
       THEN 'Start the exchange before its result is needed, while other kernels run: of embeddings, one batch ahead; of'
         || ' experts and sequences, in parts. Balance ranks that wait for each other in it.'
         || iif(is_pytorch, ' In PyTorch: async_op=True with a later wait(); in TorchRec, TrainPipelineSparseDist.', '')
+    -- Gradients of 16 bits get no shorter.
+    WHEN query = 'exposed_communication' AND sends_16_bits
+      THEN replace(remedy, ', send fewer bytes,', '')
+        || iif(is_pytorch, ' In PyTorch: DDP bucket_cap_mb, FSDP prefetching, or async_op=True, and wait() later.', '')
+    WHEN query = 'fp32_matmul' AND is_before_ampere
+      THEN 'Run them on tensor cores, in FP16.'
+        || iif(is_pytorch, ' In PyTorch: torch.autocast(dtype=torch.float16), with a GradScaler for training.', '')
+    WHEN query = 'launch_bound' AND is_in_graphs
+      THEN 'Prepare and launch the next graph while this one runs, or capture the preparation, too. Most kernels are in'
+        || ' graphs already.'
+    WHEN query = 'tiny_kernels' AND is_in_graphs THEN replace(remedy, ' A CUDA graph makes the gaps shorter.', '')
     -- Ranks wait for each other within the step, and sizes are read back.
     WHEN query = 'launch_bound' AND waits_for_ranks
       THEN 'Fuse small kernels, or give each launch more work with a larger batch.'

@@ -31,7 +31,11 @@ see_also: [gpu_time, gpu_strip]
 ---*/
 SELECT
   gpu_id,
-  (SELECT max(gpu_name) FROM gpu WHERE gpu.gpu_id = gpu_window.gpu_id) AS gpu_name,
+  coalesce(
+    (SELECT max(gpu_name) FROM gpu WHERE gpu.gpu_id = gpu_window.gpu_id),
+    -- Not all captures number the GPUs as they describe them.
+    (SELECT iif(count(DISTINCT gpu_name) = 1, max(gpu_name), NULL) FROM gpu)
+  ) AS gpu_name,
   window_ns,
   compute_ns,
   exposed_communication_ns,

@@ -7,7 +7,7 @@ why: Where kernels bind, only faster ones help. These are the ones to look into,
 kind: info
 internal: true
 tags: [gpu, kernel]
-reads: [all_replayed_window, driver, judged_window, kernel, string]
+reads: [all_replayed_window, driver, gpu, judged_window, kernel, string]
 requires: [judged_window, kernel]
 params:
   - {name: at_least_pct, type: real, default: 20, min: 0, max: 100, doc: "Smallest share of a family."}
@@ -180,7 +180,8 @@ other AS MATERIALIZED (
 ),
 machine AS MATERIALIZED (
   SELECT
-    coalesce((SELECT max(driver_name) FROM driver) = 'HIP', false) AS is_amd,
+    EXISTS (SELECT 1 FROM driver WHERE driver_name = 'HIP')
+      OR EXISTS (SELECT 1 FROM gpu WHERE gpu_name GLOB 'AMD *') AS is_amd,
     -- cuBLAS has these kernels on Hopper and later only.
     EXISTS (SELECT 1 FROM classed WHERE name GLOB '*sm90*' OR name GLOB 'nvjet*') AS is_hopper
 )
@@ -198,11 +199,11 @@ SELECT
   min(replayed.merged_ns, replayed.now_ns) AS merged_ns,
   CASE
     WHEN summed.family = 'attention' AND is_hopper AND largest.kernel_name = 'flash_fwd_kernel'
-      THEN 'Use FlashAttention-3: this is FlashAttention-2, which does not use the tensor cores of Hopper fully.'
+      THEN 'Use FlashAttention-3: FlashAttention-2 does not use all of Hopper''s tensor cores.'
     WHEN summed.family = 'elementwise kernels'
-      THEN 'Fuse them, in PyTorch with torch.compile: memory bandwidth bounds them, not arithmetic.'
+      THEN 'Fuse them, in PyTorch with torch.compile: memory bandwidth bounds them.'
     WHEN summed.family IN ('matrix products', 'convolutions')
-      THEN 'Use a lower precision, or kernels that are tuned for these shapes.'
+      THEN 'Lower the precision, or tune these kernels.'
     ELSE printf(
       'Look inside with %s: `%s`.',
       iif(is_amd, 'a kernel profiler', 'Nsight Compute'),

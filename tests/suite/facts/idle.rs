@@ -113,7 +113,7 @@ fn idle_time_that_no_finding_explains_is_named_with_its_size() {
     }
     assert_eq!(busy.rows("unexplained_idle", &["unexplained_ns", "cause"])[0], ["0", "null"]);
     assert!(
-        busy.screen().contains("- matrix products, mostly `gemm`, if twice as fast (an assumption): "),
+        busy.screen().contains("- matrix products, mostly `gemm`, twice as fast (assumed): "),
         "{}",
         busy.screen()
     );

@@ -1,6 +1,7 @@
 //! Launches and their work: what failed, was captured, was lost, or had not run when the capture ended.
 
 use super::capture::{Capture, MS, US, process};
+use crate::support::stdout;
 
 const PID: i64 = process(100);
 const LAUNCH: &str = "cudaLaunchKernel_v7000";
@@ -210,4 +211,28 @@ fn launches_of_any_kind_may_not_have_run() {
         );
         assert!(!capture.screen().contains("Idle time is unknown"), "{function}");
     }
+}
+
+#[test]
+fn a_wait_is_shorter_where_work_from_before_the_capture_is() {
+    let capture = Capture::new();
+    let at = |us: i64| 1_000 * MS + us * US;
+    // Five kernels whose launches were not recorded; the thread waits for them, and then launches two.
+    for nth in 0..5 {
+        capture.kernel(PID, "before", (at(1_000 * nth), at(1_000 * nth + 999)), 7, 1 + nth);
+    }
+    capture.call(PID | 1, "cudaDeviceSynchronize_v3020", (at(500), at(5_005)), 20, 0);
+    for nth in 0..2 {
+        let start = 5_030 + 110 * nth;
+        capture.launch(PID, at(start - 15), "after", (at(start), at(start + 100)), 30 + nth);
+    }
+    let report = capture.path();
+    let arguments =
+        ["run", report.to_str().unwrap(), "-q", "what_if", "-p", "faster=before:2", "-f", "json"];
+    let answer: serde_json::Value = serde_json::from_str(&stdout(&arguments)).unwrap();
+    let row = &answer["rows"][0];
+    let saved = row["now_ns"].as_i64().unwrap() - row["then_ns"].as_i64().unwrap();
+    // The first kernel runs before the wait begins: no launch of it can be moved.
+    let expected = 5 * 999 * US / 2;
+    assert!((expected - 600 * US..=expected).contains(&saved), "{saved} of {expected}: {row}");
 }

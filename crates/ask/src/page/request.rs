@@ -186,12 +186,12 @@ impl<'a> PageRequest<'a> {
             asked.ask_ahead(&own.map(|(_, plan)| plan).collect::<Vec<_>>(), limits)?;
         }
         let mut tables = vec![None; partials.len()];
-        // Queries over answers go first: the session keeps the answers that they share with others.
-        for is_over_answers in [true, false] {
-            for (place, plan) in present().filter(|(_, plan)| plan.is_over_answers() == is_over_answers)
-            {
-                tables[place] = Some(session_of(place).take_answer(plan, limits)?);
-            }
+        // Queries over answers go first: the session keeps the answers that they share with others, theirs included.
+        for (place, plan) in present().filter(|(_, plan)| plan.is_over_answers()) {
+            session_of(place).ask(plan, limits)?;
+        }
+        for (place, plan) in present() {
+            tables[place] = Some(session_of(place).take_answer(plan, limits)?);
         }
         let ReportInput { name, facts, .. } = report;
         Ok(PageReport { answers: ReportAnswers { name: name.clone(), tables }, name, lacks, facts })

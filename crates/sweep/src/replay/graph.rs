@@ -5,6 +5,7 @@ use super::latency::{Usual, latencies, median, usual};
 use super::places::Begins;
 use crate::occupancy::NONE;
 use crate::projection::Stop;
+use std::ops::Range;
 
 /// Host code between two launches that takes this much, and this many times the usual, is no part of launching.
 const OTHER_CODE: i64 = 200_000;
@@ -261,6 +262,16 @@ impl Graph {
         let full = self.blocked[self.blocked_of.of(call)].iter();
         let full = full.map(|&(_, op)| Wait { op, is_start: true });
         self.waits_of(call).map(|op| Wait { op, is_start: false }).chain(full)
+    }
+
+    /// The number of threads that made calls.
+    pub fn thread_count(&self) -> usize {
+        self.threads.len() - 1
+    }
+
+    /// The calls of a thread.
+    pub fn calls_of(&self, thread: usize) -> Range<u32> {
+        self.threads[thread]..self.threads[thread + 1]
     }
 
     /// The number of the thread of a call.

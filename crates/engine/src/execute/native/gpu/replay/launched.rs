@@ -17,6 +17,8 @@ pub(super) struct Launched {
     streams: Vec<Vec<(i64, u32)>>,
     /// For each stream: when an operation was launched, and which.
     pub(super) ops: Vec<Vec<(i64, u32)>>,
+    /// For each stream: the operations before the first one whose call is known. They were launched before the capture.
+    before: Vec<Vec<u32>>,
     of_process: BTreeMap<i64, Vec<u32>>,
 }
 
@@ -28,6 +30,13 @@ impl Launched {
             let call = capture.calls.get(op.launch as usize);
             ops[op.stream as usize].push((call.map_or(op.start, |call| call.start), place));
         }
+        let is_known = |&(_, op): &(i64, u32)| capture.ops[op as usize].launch != NONE;
+        let before = |of_stream: &Vec<(i64, u32)>| {
+            // Of a stream without any, the calls were not recorded.
+            let first = of_stream.iter().position(is_known).unwrap_or_default();
+            of_stream[..first].iter().map(|&(_, op)| op).collect()
+        };
+        let before = ops.iter().map(before).collect();
         let mut streams = Vec::with_capacity(ops.len());
         for of_stream in &mut ops {
             of_stream.sort_unstable();
@@ -44,13 +53,22 @@ impl Launched {
         for (place, stream) in (0u32..).zip(&occupancy.streams) {
             of_process.entry(stream.global_pid).or_default().push(place);
         }
-        Self { streams, ops, of_process }
+        Self { streams, ops, before, of_process }
     }
 
     /// The operation of a stream that ends last, of those that were launched before a time.
     pub(super) fn last(&self, stream: u32, before: i64) -> Option<u32> {
         let of = &self.streams[stream as usize];
         of.partition_point(|&(at, _)| at < before).checked_sub(1).map(|place| of[place].1)
+    }
+
+    /// The operation that a call waits for if it waits for all that its stream was given before.
+    pub(super) fn awaited(&self, stream: u32, call: u32, capture: &Capture) -> Option<u32> {
+        let (of, end) = (capture.calls[call as usize], |op: u32| capture.ops[op as usize].end);
+        let before = &self.before[stream as usize];
+        let ended = before.partition_point(|&op| end(op) <= of.end);
+        let before = ended.checked_sub(1).map(|place| before[place]);
+        self.last(stream, of.start).into_iter().chain(before).max_by_key(|&op| (end(op), op))
     }
 
     /// The first operation of a stream that was launched at a time or later.

@@ -87,7 +87,7 @@ impl Waits<'_> {
                         known.and_then(|known| self.stream(process, known.stream, known.context));
                     match stream {
                         Some(stream) => {
-                            if let Some(op) = launched.last(stream, start) {
+                            if let Some(op) = launched.awaited(stream, call, capture) {
                                 launched.wait(call, op, capture);
                             }
                         }
@@ -102,7 +102,7 @@ impl Waits<'_> {
                     };
                     let streams = launched.streams(process).iter().filter(is_in);
                     for &stream in streams {
-                        if let Some(op) = launched.last(stream, start) {
+                        if let Some(op) = launched.awaited(stream, call, capture) {
                             launched.wait(call, op, capture);
                         }
                     }

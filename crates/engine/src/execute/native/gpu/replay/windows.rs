@@ -5,7 +5,6 @@ use crate::execute::native::gpu::answers::Answers;
 use crate::execute::native::gpu::columns::Column;
 use nsq_sweep::interval::TimeSet;
 use nsq_sweep::occupancy::Level;
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -78,8 +77,9 @@ impl Answers {
         let mut kinds = [0.0; u8::MAX as usize + 1];
         // By stream: each has its operations in order, so that sorting all merges a few lists.
         let mut times = vec![Vec::new(); self.occupancy.streams.len()];
-        // The first and the last launch of each thread.
-        let mut launches: BTreeMap<usize, (u32, u32)> = BTreeMap::new();
+        // The first and the last launch of each thread. An operation mostly comes from the thread of the one before.
+        let mut launches: Vec<Option<(u32, u32)>> = vec![None; graph.thread_count()];
+        let (mut thread, mut calls) = (0, 0..0);
         for &op in lane.ops.get(first..last).unwrap_or_default() {
             let (start, end) = graph.op(op);
             let inside = end.min(to) - start.max(from);
@@ -90,8 +90,12 @@ impl Answers {
                 (edited.times.op_starts[op as usize], edited.times.op_ends[op as usize]);
             times[graph.stream(op) as usize].push((new_start, new_end));
             if let Some(call) = graph.launch(op) {
-                let of = launches.entry(graph.thread(call)).or_insert((call, call));
-                *of = (of.0.min(call), of.1.max(call));
+                if !calls.contains(&call) {
+                    thread = graph.thread(call);
+                    calls = graph.calls_of(thread);
+                }
+                let (first, last) = launches[thread].unwrap_or((call, call));
+                launches[thread] = Some((first.min(call), last.max(call)));
             }
             let sum: &mut f64 = match change.beside(op) {
                 Some(_) => &mut kinds[usize::from(graph.family(op))],
@@ -106,7 +110,7 @@ impl Answers {
         let host = |(first, last)| graph.host_time(last, graph.call(first).1, change);
         let busiest = streams.into_iter().chain(kinds).fold(0.0, f64::max) as i64;
         // A host that was late is no reason that a fix makes it later.
-        let hosts = launches.into_values().map(|launched| host(launched).min(to - from));
+        let hosts = launches.into_iter().flatten().map(|launched| host(launched).min(to - from));
         Work { busiest: hosts.fold(busiest, i64::max), busy }
     }
 
