@@ -39,6 +39,7 @@ reads:
   - recording_cost
   - sampled_call
   - step_window
+  - string
   - suspect_event
   - unfinished
   - unseen_work
@@ -198,6 +199,24 @@ shared AS (
 waiting_gpu AS (
   SELECT 20 * (sum(idle_ns) - coalesce((SELECT unseen_ns FROM unseen), 0)) >= sum(window_ns) AS is_waiting
   FROM gpu_window
+),
+-- The longest median step in which the GPU waits for as long as recording the launches may take, at the price that
+-- programs measured with nsys and without: fixtures/pairs. A graph is one launch.
+recorded_launch AS (
+  SELECT step.op_count, step.dur_ns
+  FROM step_window AS step
+  CROSS JOIN gpu_window AS gpu
+  WHERE EXISTS (SELECT 1 FROM export_fact WHERE fact = 'EXPORT_PRODUCT_VERSION' AND value GLOB '2024.*')
+    AND step.part = 'median'
+    AND gpu.gpu_id = step.gpu_id
+    AND gpu.start_ns = step.start_ns
+    AND gpu.end_ns = step.end_ns
+    AND step.op_count >= 10
+    AND 18000 * step.op_count >= 0.04 * step.dur_ns
+    AND 34000 * step.op_count <= gpu.idle_ns
+    AND NOT EXISTS (SELECT 1 FROM string WHERE text GLOB 'cu*GraphLaunch*')
+  ORDER BY step.dur_ns DESC, step.op_count DESC
+  LIMIT 1
 ),
 stacks AS (
   SELECT
@@ -680,6 +699,21 @@ problem (rank, severity, problem, detail, remedy) AS (
   WHERE cost_ns < iif(event_kind = 'call', 5000, 50000)
     AND thread_pct >= iif(event_kind = 'call', 10, 5)
     AND NOT EXISTS (SELECT 1 FROM stacks WHERE has_stacks)
+  UNION ALL
+  SELECT
+    6,
+    'note',
+    'recorded launches',
+    printf(
+      'Recording takes host time: nsys 2024.2 took 18 to 34 µs for each launch on a host of an H100. At that price, '
+        || 'the %d launches of a step take %.1f to %.1f of its %.1f ms.',
+      op_count,
+      op_count * 18e-3,
+      op_count * 34e-3,
+      dur_ns / 1e6
+    ),
+    'the time of a step without the profiler, to compare'
+  FROM recorded_launch
   UNION ALL
   SELECT
     6,

@@ -12,6 +12,7 @@ columns:
   - {name: op_id, type: id, doc: "Row ID in the raw table of this op_kind."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the operation, on the report's clock."}
   - {name: end_ns, type: timestamp, unit: ns, doc: "End of the operation."}
+  - {name: tid, type: id, doc: "Operating system ID of the thread that launched it; null without a call."}
 limits: >-
   The operation is the one that started last at or before the time, if it still runs, else the first that starts later.
   Without conditions on gpu_id and at_ns, and after the last operation, it has no rows.

@@ -2,7 +2,8 @@
 //!
 //! A quarter of them at a time, which takes 15 s on one core.
 
-use crate::support::{nsq, project, say, shared, turn};
+use crate::support::{project, say, shared, turn};
+use crate::terminal::run_on_terminal;
 use std::path::{Path, PathBuf};
 
 /// The reports in a folder and its folders.
@@ -20,17 +21,11 @@ fn reports(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The first screen as it is beside the report; `None` for a file that is no report.
+/// The first screen beside the report, on a terminal of 100 columns; `None` for a file that is no report.
 fn screen(report: &Path) -> Option<String> {
-    let mut command = nsq();
-    command.current_dir(report.parent().unwrap()).arg(report.file_name().unwrap());
-    let output = command.output().unwrap();
-    output.status.success().then(|| String::from_utf8(output.stdout).unwrap())
-}
-
-/// Lines of a terminal of 100 columns.
-fn lines(screen: &str) -> usize {
-    screen.lines().map(|line| line.chars().count().div_ceil(100).max(1)).sum()
+    let name = report.file_name().unwrap().to_str().unwrap();
+    let (code, screen) = run_on_terminal(report.parent().unwrap(), 100, &[name]);
+    (code == Some(0)).then_some(screen)
 }
 
 /// What is wrong with a screen.
@@ -41,9 +36,11 @@ fn faults(name: &str, screen: &str) -> Vec<String> {
             faults.push(format!("{name}: {fault}"));
         }
     };
-    let (first, rest) = screen.split_once('\n').unwrap();
-    let has = |word: &&str| rest.contains(*word);
-    refuse(lines(screen) > 40, "more than 40 lines");
+    refuse(screen.lines().count() > 40, "more than 40 lines");
+    // Lines are broken at words.
+    let words = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (first, words) = words.split_at(words.find(" kernel").unwrap_or_default());
+    let has = |word: &&str| words.contains(*word);
     if first.contains("AMD ") || first.contains("HIP ") {
         // `torch.cuda` is the name for both makers.
         let of_nvidia =
@@ -56,14 +53,13 @@ fn faults(name: &str, screen: &str) -> Vec<String> {
         refuse(has(&"TF32") || has(&"BF16"), "a type that the GPU does not have");
     }
     refuse(name.contains(".json") && has(&"nsys profile --py"), "options of nsys for a trace");
-    if let Some((_, next)) = rest.split_once("\nNext\n") {
+    if let Some((_, next)) = screen.split_once("\nNext\n") {
         let is_explained = next.contains("--explain 1");
         refuse(
-            is_explained && !rest.contains("\n 1. "),
+            is_explained && !screen.contains("\n 1. "),
             "finding 1 is explained, and none has the number",
         );
     }
-    // What is left after all fixes is no more than after the first.
     for words in ["NaN", "inf ", "none ", " -0", "{{", "undefined"] {
         refuse(has(&words), words);
     }

@@ -17,6 +17,13 @@ fn on_terminal(width: u16, arguments: &[&str]) -> String {
 }
 
 fn on_terminal_in(folder: &Path, width: u16, arguments: &[&str]) -> String {
+    let (code, screen) = run_on_terminal(folder, width, arguments);
+    assert!(matches!(code, Some(0 | 3)), "{arguments:?}");
+    screen
+}
+
+/// The exit code of a run on a terminal, and what is on it then.
+pub fn run_on_terminal(folder: &Path, width: u16, arguments: &[&str]) -> (Option<i32>, String) {
     let mut screen = File::from(openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap());
     grantpt(&screen).unwrap();
     unlockpt(&screen).unwrap();
@@ -38,8 +45,7 @@ fn on_terminal_in(folder: &Path, width: u16, arguments: &[&str]) -> String {
     while let Ok(count @ 1..) = screen.read(&mut piece) {
         bytes.extend_from_slice(&piece[..count]);
     }
-    assert!(matches!(child.wait().unwrap().code(), Some(0 | 3)), "{arguments:?}");
-    String::from_utf8(bytes).unwrap().replace("\r\n", "\n")
+    (child.wait().unwrap().code(), String::from_utf8(bytes).unwrap().replace("\r\n", "\n"))
 }
 
 const QUERIES: [&str; 6] =

@@ -26,20 +26,25 @@ SELECT
     json((
       SELECT json_group_array(json_array(gpu_id, from_ns, to_ns, at_ns, subject))
       FROM (
-        SELECT
-          finding.gpu_id,
-          max(finding.start_ns, gpu_parts.start_ns) AS from_ns,
-          min(finding.start_ns + finding.dur_ns, gpu_parts.end_ns) AS to_ns,
-          finding.start_ns + iif(findings.frees = 'idle', finding.dur_ns, 0) AS at_ns,
-          finding.subject
-        FROM finding
-        JOIN gpu_parts
-          ON gpu_parts.gpu_id = finding.gpu_id
-        WHERE finding.query = findings.finding
-          AND finding.start_ns < gpu_parts.end_ns
-          AND finding.start_ns + finding.dur_ns > gpu_parts.start_ns
-        ORDER BY to_ns - from_ns DESC, finding.gpu_id, from_ns, finding.subject
-        LIMIT :at_most
+        SELECT *
+        FROM (
+          SELECT
+            finding.gpu_id,
+            max(finding.start_ns, gpu_parts.start_ns) AS from_ns,
+            min(finding.start_ns + finding.dur_ns, gpu_parts.end_ns) AS to_ns,
+            finding.start_ns + iif(findings.frees = 'idle', finding.dur_ns, 0) AS at_ns,
+            finding.subject
+          FROM finding
+          JOIN gpu_parts
+            ON gpu_parts.gpu_id = finding.gpu_id
+          WHERE finding.query = findings.finding
+            AND finding.start_ns < gpu_parts.end_ns
+            AND finding.start_ns + finding.dur_ns > gpu_parts.start_ns
+          ORDER BY to_ns - from_ns DESC, finding.gpu_id, from_ns, finding.subject
+          LIMIT :at_most
+        )
+        -- What is looked up for one interval is near that of the one before.
+        ORDER BY gpu_id, from_ns, to_ns, subject
       )
     ))
   ) AS intervals

@@ -7,8 +7,8 @@ why: To know which part of the program to change.
 kind: info
 internal: true
 tags: [cuda, gpu, nvtx]
-reads: [launch, nvtx_op, nvtx_path, nvtx_record, op_at, step_window]
-requires: [launch]
+reads: [nvtx_op, nvtx_path, nvtx_record, op_at, step_window]
+requires: [op_at]
 params:
   - {name: intervals, type: list, doc: "JSON arrays, as finding_intervals gives them."}
 columns:
@@ -45,12 +45,7 @@ placed AS MATERIALIZED (
     part.value ->> 1 AS start_ns,
     part.value ->> 2 AS end_ns,
     part.value ->> 4 AS subject,
-    (
-      SELECT tid
-      FROM launch
-      WHERE launch.op_kind = op_at.op_kind
-        AND launch.op_id = op_at.op_id
-    ) AS tid,
+    op_at.tid,
     -- Without ranges, the projection is not made.
     CASE
       WHEN EXISTS (SELECT 1 FROM nvtx_record)

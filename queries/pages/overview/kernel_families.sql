@@ -199,7 +199,7 @@ SELECT
   min(replayed.merged_ns, replayed.now_ns) AS merged_ns,
   CASE
     WHEN summed.family = 'attention' AND is_hopper AND largest.kernel_name = 'flash_fwd_kernel'
-      THEN 'Use FlashAttention-3: FlashAttention-2 does not use all of Hopper''s tensor cores.'
+      THEN 'Use FlashAttention-3, which is made for Hopper.'
     WHEN summed.family = 'elementwise kernels'
       THEN 'Fuse them, in PyTorch with torch.compile: memory bandwidth bounds them.'
     WHEN summed.family IN ('matrix products', 'convolutions')

@@ -53,11 +53,16 @@ impl Before {
 
     /// The median step after the change, recorded by nsys as the one before was.
     fn after(&self) -> f64 {
+        self.step("after", "step_ns_under_nsys")
+    }
+
+    /// The median step of a variant, in ns.
+    fn step(&self, variant: &str, clock: &str) -> f64 {
         let truth = std::fs::read_to_string(project("fixtures/pairs/truth.json")).unwrap();
         let truth: Value = serde_json::from_str(&truth).unwrap();
         let mut variants = truth["variants"].as_array().unwrap().iter();
-        let of = variants.find(|of| of["pair"] == self.pair && of["variant"] == "after").unwrap();
-        of["step_ns_under_nsys"].as_f64().unwrap()
+        let of = variants.find(|of| of["pair"] == self.pair && of["variant"] == variant).unwrap();
+        of[clock].as_f64().unwrap()
     }
 }
 
@@ -95,6 +100,29 @@ fn no_fix_is_better_than_the_best() {
             other => panic!("{other}: {line}"),
         };
         assert!(number * unit <= before.after(), "pair {pair}: {line}, made {} ns", before.after());
+    }
+}
+
+/// Steps that wait for the host are shorter without nsys, by about what it is said to take.
+#[test]
+fn recording_takes_what_a_step_without_it_is_shorter() {
+    let told = ["1", "2", "3", "5"].map(|pair| (pair, true));
+    for (pair, is_told) in told.into_iter().chain(["3b", "4", "7", "9"].map(|pair| (pair, false))) {
+        let before = Before::new(pair);
+        let line = ["run", before.report.to_str().unwrap(), "-q", "capture_trust", "-f", "json"];
+        let answer: Value = serde_json::from_str(&stdout(&line)).unwrap();
+        let mut rows = answer["rows"].as_array().unwrap().iter();
+        let Some(row) = rows.find(|row| row["problem"] == "recorded launches") else {
+            assert!(!is_told, "pair {pair}: {answer}");
+            continue;
+        };
+        let detail = row["detail"].as_str().unwrap();
+        let told = detail.split_once("step take ").unwrap().1.split_once(" of its ").unwrap().0;
+        let (least, most) = told.split_once(" to ").unwrap();
+        let [least, most] = [least, most].map(|ms| ms.parse::<f64>().unwrap() * 1e6);
+        let taken = before.step("before", "step_ns_under_nsys") - before.step("before", "step_ns_bare");
+        say(&format!("pair {pair}: {least} to {most} ns told, {taken} ns taken"));
+        assert!(is_told && (0.9 * least..1.1 * most).contains(&taken), "pair {pair}: {detail}");
     }
 }
 

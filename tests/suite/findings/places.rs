@@ -21,7 +21,7 @@ fn reports() -> Vec<String> {
     reports
 }
 
-/// `op_at` against a statement that says the same, at the start and end of every operation, and beside them.
+/// `op_at` against a statement that says the same, and its thread against `launch`, at the start and end of every operation, and beside them.
 #[test]
 fn the_operation_at_a_time_is_the_last_that_runs_or_the_next() {
     const STATEMENT: &str = "
@@ -48,7 +48,11 @@ fn the_operation_at_a_time_is_the_last_that_runs_or_the_next() {
         SELECT
           count(*) AS asked,
           count(op_at.op_id) AS found,
-          sum(json_array(op_at.start_ns, op_at.end_ns) IS coalesce(running, next, json_array(NULL, NULL))) AS same
+          sum(
+            json_array(op_at.start_ns, op_at.end_ns) IS coalesce(running, next, json_array(NULL, NULL))
+            AND (op_at.op_kind = 'graph' OR op_at.tid IS
+              (SELECT tid FROM launch WHERE launch.op_kind = op_at.op_kind AND launch.op_id = op_at.op_id))
+          ) AS same
         FROM said
         LEFT JOIN op_at ON op_at.gpu_id = said.gpu_id AND op_at.at_ns = said.at_ns";
     let fixtures = Fixtures::new();

@@ -44,6 +44,7 @@ pub(super) const AT: &[Column] = &[
     ("op_id", |a, i, _| a.occupancy.ops[i].id.into()),
     ("start_ns", |a, i, _| a.occupancy.ops[i].start.into()),
     ("end_ns", |a, i, _| a.occupancy.ops[i].end.into()),
+    ("tid", |a, i, _| a.launches().thread(i).and_then(ids::tid).into()),
 ];
 
 pub(super) const BUSY: &[Column] = &[
