@@ -1,13 +1,13 @@
 /*---
 name: diff_calls
-version: 1
+version: 2
 title: API calls to compare
 summary: Time of each function of the CUDA API, with the error of the total.
 why: To compare what two runs spend in the CUDA API.
 kind: sum
 tags: [api, cuda]
 internal: true
-reads: [all_cuda_call, cuda_call, step_window]
+reads: [all_cuda_call, cuda_call, stalled_step, step_window]
 requires: [cuda_call]
 params:
   - {name: per_iteration, type: bool, default: true, doc: "Whether to count only work in steps, if the report has any."}
@@ -30,6 +30,7 @@ when_empty: "no CUDA API call was recorded"
 limits: >-
   A call belongs to the step of its process in which it starts. A call that waits takes as long as the wait lasts,
   so a longer call is not always a slower one. A driver call inside a runtime call counts again.
+  The steps of a stall that happened once, as in stalled_step, do not count.
 see_also: [cuda_api_costs, diff_gpu_work]
 ---*/
 WITH
@@ -38,6 +39,7 @@ counted AS MATERIALIZED (
   FROM step_window
   WHERE :per_iteration
     AND iif(:skip IS NULL, part IN ('median', 'steady'), step >= :skip)
+    AND (global_tid, step) NOT IN (SELECT global_tid, step FROM stalled_step)
 ),
 by_function AS (
   SELECT

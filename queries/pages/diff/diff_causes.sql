@@ -1,6 +1,6 @@
 /*---
 name: diff_causes
-version: 1
+version: 2
 title: Where the change of the step comes from
 summary: What binds a step in A and in B. The changes add up to that of the step.
 why: To see which causes explain a longer step, and how much nothing explains.
@@ -16,7 +16,7 @@ params:
   - {name: runs_a, type: int, default: 1, min: 1, doc: "Number of reports that are runs of A. All later ones are runs of B."}
   - {name: confidence, type: real, default: 99, min: 50, max: 99.999, doc: "Confidence level of the noise bounds, in percent: with 99, at most 1 of 100 comparisons of equal work finds a change."}
 columns:
-  - {name: cause, type: text, priority: 0, doc: "compute, communication, copies, host code, CUDA calls, launches, waits or unexplained."}
+  - {name: cause, type: text, priority: 0, doc: "compute, communication, copies, host code, CUDA calls, launches, waits, stalls or unexplained."}
   - {name: name, type: text, priority: 0, doc: "Class of the kernels; the innermost range of what host code launches next; function of a call; else null."}
   - {name: a_ns, type: duration, unit: ns, label: "A", priority: 1, doc: "Time on the critical path of a step of A: mean over steps, GPUs and runs."}
   - {name: b_ns, type: duration, unit: ns, label: "B", priority: 1, doc: "The same in B."}

@@ -1,6 +1,6 @@
 /*---
 name: diff_explained
-version: 1
+version: 2
 title: What explains the change of the step
 summary: Kernels by place, copies, waits and the rest, with their share of the change.
 why: To see which kernels and which waits make a step longer, and how much nothing explains.
@@ -8,7 +8,7 @@ kind: sum
 tags: [cuda, gpu, kernel]
 internal: true
 reads: []
-asks: [diff_pairs, diff_path, diff_runs, diff_whole]
+asks: [diff_pairs, diff_path, diff_runs, diff_whole, diff_windows]
 across: true
 params:
   - {name: per_iteration, type: bool, default: true, doc: "Whether to compare steps, if the reports have any."}
@@ -16,7 +16,7 @@ params:
   - {name: runs_a, type: int, default: 1, min: 1, doc: "Number of reports that are runs of A. All later ones are runs of B."}
   - {name: confidence, type: real, default: 99, min: 50, max: 99.999, doc: "Confidence level of the noise bounds, in percent: with 99, at most 1 of 100 comparisons of equal work finds a change."}
 columns:
-  - {name: cause, type: text, priority: 0, doc: "compute, communication, copies, host code, CUDA calls, launches, waits or unexplained."}
+  - {name: cause, type: text, priority: 0, doc: "compute, communication, copies, host code, CUDA calls, launches, waits, stalls or unexplained."}
   - {name: name, type: text, priority: 0, doc: "Class of the kernels, in B if it has them; the innermost range of what host code launches next; function of a call; else null."}
   - {name: name_a, type: text, label: "kernels in A", priority: 1, doc: "Kernels of A that are compared, on separate lines; null if only B has them, and for what is not a kernel."}
   - {name: name_b, type: text, label: "kernels in B", priority: 1, doc: "The same of B: kernels in the same place of the step, also under another name."}
@@ -30,7 +30,7 @@ checks:
 when_empty: "a side has no steps"
 limits: >-
   Work that something else hides has no time here, and another path can be nearly as long. No noise is known for a row. What the
-  paths lack of the steps that are judged counts as unexplained.
+  paths lack of the steps that are judged counts as unexplained, or as stalls if those of most runs count.
 see_also: [diff_causes, diff_path, diff_pairs, diff_whole]
 ---*/
 WITH
@@ -68,6 +68,11 @@ judged AS (
 -- Less than a nanosecond, unless the paths lack a part of a step.
 rest AS (
   SELECT
+    iif(
+      EXISTS (SELECT 1 FROM diff_windows WHERE kind = 'stalled') AND NOT (SELECT max(stalled_count) FROM diff_runs),
+      'stalls',
+      'unexplained'
+    ) AS cause,
     judged.a_ns - (SELECT total(step_ns) FROM spent WHERE NOT is_b) AS a_ns,
     judged.b_ns - (SELECT total(step_ns) FROM spent WHERE is_b) AS b_ns
   FROM judged
@@ -91,9 +96,9 @@ summed AS (
   FROM (
     SELECT cause, key, name, is_b, step_ns FROM spent
     UNION ALL
-    SELECT 'unexplained', NULL, NULL, 0, a_ns FROM rest
+    SELECT cause, NULL, NULL, 0, a_ns FROM rest
     UNION ALL
-    SELECT 'unexplained', NULL, NULL, 1, b_ns FROM rest
+    SELECT cause, NULL, NULL, 1, b_ns FROM rest
   )
   GROUP BY cause, key
 ),

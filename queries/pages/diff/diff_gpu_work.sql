@@ -1,13 +1,13 @@
 /*---
 name: diff_gpu_work
-version: 1
+version: 2
 title: GPU work to compare
 summary: Time of each kernel, copy and fill, with the error of the total.
 why: To compare the work of two runs, like with like.
 kind: sum
 tags: [cuda, kernel, memory, nvtx]
 internal: true
-reads: [step_window, kernel, memcpy, memset, nvtx_op, nvtx_path, string]
+reads: [kernel, memcpy, memset, nvtx_op, nvtx_path, stalled_step, step_window, string]
 requires: [kernel | memcpy | memset]
 params:
   - {name: per_iteration, type: bool, default: true, doc: "Whether to count only work in steps, if the report has any."}
@@ -30,6 +30,7 @@ when_empty: "no kernel, copy or fill was recorded"
 limits: >-
   A kernel or copy belongs to the step in whose window on its GPU it starts. The launch shape stands for the amount
   of work, which can be wrong: matrix products of one output size can differ in their inner dimension.
+  The steps of a stall that happened once, as in stalled_step, do not count.
 see_also: [kernel_costs, kernel_iteration_costs, memory_op_sizes, diff_ranges, diff_calls]
 ---*/
 WITH
@@ -39,6 +40,7 @@ counted AS MATERIALIZED (
   FROM step_window
   WHERE :per_iteration
     AND iif(:skip IS NULL, part IN ('median', 'steady'), step >= :skip)
+    AND (global_tid, step) NOT IN (SELECT global_tid, step FROM stalled_step)
 ),
 mode AS MATERIALIZED (
   SELECT

@@ -1,13 +1,13 @@
 /*---
 name: diff_path
-version: 1
+version: 2
 title: Critical path of a step
 summary: What binds a step, in the mean of its GPUs.
 why: To compare what the steps of two runs wait for.
 kind: sum
 tags: [cuda, gpu, kernel, latency, nvtx]
 internal: true
-reads: [all_critical_part, all_nvtx_name, all_nvtx_op, step_window, string]
+reads: [all_critical_part, all_nvtx_name, all_nvtx_op, stalled_step, step_window, string]
 requires: [step_window]
 params:
   - {name: per_iteration, type: bool, default: true, doc: "Whether to compare steps, if the reports have any."}
@@ -21,6 +21,7 @@ when_empty: "the report has no steps"
 limits: >-
   See the relation critical_part. waits are delays from one operation to the next in a stream or across streams, and from the end of
   work to the return of the call that waits for it. The time of the work that a thread waits for counts for that work.
+  The steps of a stall that happened once, as in stalled_step, do not count.
 see_also: [critical_path, diff_causes, diff_explained]
 ---*/
 WITH
@@ -29,6 +30,7 @@ win AS MATERIALIZED (
   FROM step_window
   WHERE :per_iteration
     AND iif(:skip IS NULL, part IN ('median', 'steady'), step >= :skip)
+    AND (global_tid, step) NOT IN (SELECT global_tid, step FROM stalled_step)
     AND dur_ns > 0
 ),
 weight AS MATERIALIZED (

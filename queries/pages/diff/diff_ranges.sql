@@ -1,13 +1,13 @@
 /*---
 name: diff_ranges
-version: 1
+version: 2
 title: NVTX ranges to compare
 summary: Time of each path of NVTX ranges, with the error of the total.
 why: To compare the layers and phases of two runs.
 kind: sum
 tags: [cuda, nvtx]
 internal: true
-reads: [step_window, nvtx_path, nvtx_projection]
+reads: [nvtx_path, nvtx_projection, stalled_step, step_window]
 requires: [nvtx_projection]
 params:
   - {name: per_iteration, type: bool, default: true, doc: "Whether to count only work in steps, if the report has any."}
@@ -29,6 +29,7 @@ checks:
 when_empty: "no NVTX range was recorded"
 limits: >-
   A range belongs to the step of its process in which it starts. Ranges nest, so do not add them up.
+  The steps of a stall that happened once, as in stalled_step, do not count.
 see_also: [nvtx_path_times, diff_gpu_work]
 ---*/
 WITH
@@ -37,6 +38,7 @@ counted AS MATERIALIZED (
   FROM step_window
   WHERE :per_iteration
     AND iif(:skip IS NULL, part IN ('median', 'steady'), step >= :skip)
+    AND (global_tid, step) NOT IN (SELECT global_tid, step FROM stalled_step)
 ),
 mode AS MATERIALIZED (
   SELECT

@@ -1,6 +1,6 @@
 /*---
 name: diff_runs
-version: 4
+version: 5
 title: What is compared
 summary: One row per report, with its side and its steps.
 why: To see which runs are compared, and per what.
@@ -20,6 +20,8 @@ columns:
   - {name: report, type: text, priority: 0, doc: "Name of the report."}
   - {name: iteration_name, type: text, label: "steps", priority: 1, doc: "Name of the steps, each number replaced by *; null without steps."}
   - {name: iteration_count, type: int, unit: count, label: "number of steps", priority: 1, doc: "Steps that count, on all threads; 0 without steps."}
+  - {name: stalled_count, type: int, unit: count, label: "steps in a stall", priority: 2, doc: "Steps that do not count, because they are in a stall that happened once, as in stalled_step; 0 if most runs of a side have one: then they count in the time of a step."}
+  - {name: stalled_ns, type: duration, unit: ns, label: "longest step in the stall", priority: 3, doc: "The longest step in the stall; null without one."}
   - {name: found, type: text, priority: 3, doc: "marked: by NVTX ranges. repeated: by the sequence of launches. Null without steps."}
   - {name: unit_count, type: int, unit: count, label: "units", priority: 3, doc: "What times are divided by: the steps; 1 without steps."}
   - {name: gpu_names, type: text, label: "GPUs", priority: 1, doc: "Names of the GPUs that ran work; null if the report names none."}
@@ -30,9 +32,10 @@ columns:
   - {name: graph_count, type: int, unit: count, label: "graph executions", priority: 3, doc: "Executions of CUDA graphs that were traced as a whole."}
   - {name: graph_ns, type: duration, unit: ns, label: "graph time", priority: 3, doc: "Sum of their durations."}
 checks:
+  - stalled_count >= 0 AND (stalled_count > 0) = (stalled_ns IS NOT NULL)
   - unit_count >= 1 AND iteration_count >= 0
 limits: >-
-  Steps are the steps of the relation step_window, without warm-up.
+  Steps are the steps of the relation step_window, without warm-up and without a stall that happened once.
 see_also: [diff_side, diff_windows]
 ---*/
 WITH
@@ -45,6 +48,23 @@ counted AS MATERIALIZED (
   FROM diff_windows
   WHERE kind = 'step'
   GROUP BY side
+),
+stalled AS MATERIALIZED (
+  SELECT side, count(DISTINCT global_tid || ' ' || place) AS stalled_count, max(window_ns) AS stalled_ns
+  FROM diff_windows
+  WHERE kind = 'stalled'
+  GROUP BY side
+),
+-- What most runs of a side have is how the program runs.
+usual AS MATERIALIZED (
+  SELECT max(stall_count > 1 AND 2 * stall_count > run_count) AS is_usual
+  FROM (
+    SELECT count(*) AS run_count, count(stalled.side) AS stall_count
+    FROM diff_side AS run
+    LEFT JOIN stalled
+      ON stalled.side = run.side
+    GROUP BY run.side >= :runs_a
+  )
 )
 SELECT
   run.side,
@@ -52,6 +72,8 @@ SELECT
   run.report,
   counted.iteration_name,
   coalesce(counted.iteration_count, 0) AS iteration_count,
+  iif(usual.is_usual, 0, coalesce(stalled.stalled_count, 0)) AS stalled_count,
+  iif(usual.is_usual, NULL, stalled.stalled_ns) AS stalled_ns,
   counted.found,
   max(coalesce(counted.iteration_count, 0), 1) AS unit_count,
   run.gpu_names,
@@ -62,6 +84,9 @@ SELECT
   run.graph_count,
   run.graph_ns
 FROM diff_side AS run
+CROSS JOIN usual
 LEFT JOIN counted
   ON counted.side = run.side
+LEFT JOIN stalled
+  ON stalled.side = run.side
 ORDER BY run.side

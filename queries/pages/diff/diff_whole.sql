@@ -1,6 +1,6 @@
 /*---
 name: diff_whole
-version: 2
+version: 3
 title: The whole
 summary: Time per step or of the whole window, and its parts, in A and in B.
 why: To see whether a run is faster as a whole, before looking at kernels.
@@ -39,7 +39,8 @@ limits: >-
   With one run on each side, the bound does not cover differences between runs, such as clocks or temperature. With
   several, it comes from their spread, or from that of their steps if that says more. Without
   steps, it adds up the errors of all calls of a run, and the spread of the difference of idle time over twentieths of
-  the operations. Start-up between the first GPU operations counts then.
+  the operations. Start-up between the first GPU operations counts then. The steps of a
+  stall that happened once in a run do not count, unless most runs of a side have one.
 see_also: [diff_verdict, diff_windows]
 ---*/
 WITH
@@ -73,7 +74,11 @@ value AS MATERIALIZED (
     ON run.side = windows.side
   CROSS JOIN part
   CROSS JOIN fact
-  WHERE (windows.kind = 'step') = fact.is_per_iteration
+  WHERE CASE windows.kind
+    WHEN 'step' THEN fact.is_per_iteration
+    WHEN 'stalled' THEN fact.is_per_iteration AND run.stalled_count = 0
+    ELSE NOT fact.is_per_iteration
+  END
 ),
 -- The GPUs share the disturbances of a step, so that their mean is one measurement.
 placed AS MATERIALIZED (

@@ -1,19 +1,19 @@
 /*---
 name: diff_windows
-version: 3
+version: 4
 title: Windows to compare
 summary: What a GPU did in each step, or in each twentieth of its operations.
 why: To compare the time of two runs as a whole, and to know how much it varies within each.
 kind: trace
 tags: [cuda, gpu, nvtx]
 internal: true
-reads: [gpu_overlap, gpu_window, step_window]
+reads: [gpu_overlap, gpu_window, stalled_step, step_window]
 requires: [gpu_window]
 params:
   - {name: per_iteration, type: bool, default: true, doc: "Whether a row is a step, if the report has any."}
   - {name: skip, type: int, min: 0, doc: "Steps of each thread to leave out as warm-up; as step_window does if not set."}
 columns:
-  - {name: kind, type: text, priority: 0, doc: "step, or piece: a twentieth of the operations of a GPU, in order of their start."}
+  - {name: kind, type: text, priority: 0, doc: "step, stalled: a step of a stall that happened once, as in stalled_step, or piece: a twentieth of the operations of a GPU, in order of their start."}
   - {name: place, type: int, priority: 0, doc: "Number of the step in its thread, or of the piece, from 0."}
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: window_ns, type: duration, unit: ns, label: "time", priority: 1, doc: "Length: the sum of the next four columns."}
@@ -28,7 +28,7 @@ columns:
   - {name: layer_name, type: text, label: "step", doc: "Name of the steps, each number replaced by *; null for a piece."}
 checks:
   - compute_ns + exposed_communication_ns + exposed_memory_ns + idle_ns = window_ns
-  - kind IN ('step', 'piece') AND place >= 0
+  - kind IN ('step', 'stalled', 'piece') AND place >= 0
 when_empty: "no GPU operation was recorded"
 limits: >-
   A piece ends where the next begins, so its idle time is that after its operations. Pieces of two reports hold the same
@@ -37,7 +37,15 @@ see_also: [steps, gpu_time, diff_gpu_work]
 ---*/
 WITH
 counted AS MATERIALIZED (
-  SELECT gpu_id, global_tid, step, start_ns, end_ns, range_id, layer_name
+  SELECT
+    gpu_id,
+    global_tid,
+    step,
+    start_ns,
+    end_ns,
+    range_id,
+    layer_name,
+    (global_tid, step) IN (SELECT global_tid, step FROM stalled_step) AS is_stalled
   FROM step_window
   WHERE :per_iteration
     AND iif(:skip IS NULL, part IN ('median', 'steady'), step >= :skip)
@@ -74,7 +82,15 @@ piece AS (
     ON whole.gpu_id = border.gpu_id
 ),
 part AS (
-  SELECT 'step' AS kind, step AS place, gpu_id, global_tid, start_ns, end_ns, range_id, layer_name
+  SELECT
+    iif(is_stalled, 'stalled', 'step') AS kind,
+    step AS place,
+    gpu_id,
+    global_tid,
+    start_ns,
+    end_ns,
+    range_id,
+    layer_name
   FROM counted
   UNION ALL
   SELECT 'piece', place, gpu_id, NULL, start_ns, end_ns, NULL, NULL

@@ -34,6 +34,12 @@ fn with_outliers(seed: u64) -> Program {
     Program { outliers: (0.03, 1.5), ..calm(seed) }
 }
 
+/// One run in three pauses once, and then catches up with itself.
+fn with_stalls(seed: u64) -> Program {
+    let stalls_at = if seed.is_multiple_of(3) { 10 + seed as usize % 40 } else { 0 };
+    Program { stalls_at, ..calm(seed) }
+}
+
 /// Whole runs take 2 % longer, one in three.
 fn two_kinds_of_runs(seed: u64) -> Program {
     Program { clock: if seed.is_multiple_of(3) { 1.02 } else { 1.0 }, ..calm(seed) }
@@ -45,8 +51,13 @@ fn wild(seed: u64) -> Program {
     Program { steps: 12, noise: 0.05, drift: (0.03, 2.0), clock, ..Program::training(seed) }
 }
 
-const KINDS: [(&str, Make); 4] =
-    [("calm", calm), ("drift", drifting), ("two modes", two_modes), ("outliers", with_outliers)];
+const KINDS: [(&str, Make); 5] = [
+    ("calm", calm),
+    ("drift", drifting),
+    ("two modes", two_modes),
+    ("outliers", with_outliers),
+    ("stalls", with_stalls),
+];
 
 /// Those of which one run does not show how the next one differs.
 const UNSTEADY: [(&str, Make); 2] = [("two kinds of runs", two_kinds_of_runs), ("wild", wild)];

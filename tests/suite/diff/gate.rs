@@ -76,6 +76,47 @@ fn heading_gate_and_code_are_one_verdict() {
     assert!(parts.0 == 0 && parts.1.contains("slower part: kernels `gemm_128x128_tn`"), "{}", parts.1);
 }
 
+/// What happens once does not decide, and what happens in most runs does.
+#[test]
+fn a_stall_decides_if_it_comes_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let runs = |side: &str, seed: u64, stalls: [usize; 3]| -> Vec<String> {
+        let run = |(place, stalls_at): (usize, usize)| {
+            let program = Program { steps: 40, stalls_at, ..Program::training(seed + place as u64) };
+            program.write(folder.path(), &format!("{side}-{place}"))
+        };
+        stalls.into_iter().enumerate().map(run).collect()
+    };
+    let a = runs("a", 10, [0, 0, 0]);
+    let (code, out, error) = compared(&a, &runs("once", 20, [0, 20, 0]), &["--gate", "5"]);
+    assert!(code == 0 && out.contains("without 7 in a stall (up to "), "{out}{error}");
+    // Of most runs they count, and then these are too few to tell.
+    for (name, stalls) in [("twice", [12, 20, 0]), ("always", [12, 20, 28])] {
+        let b = runs(name, 20, stalls);
+        let (code, out, error) = compared(&a, &b, &["--gate", "5"]);
+        assert!(code == 4 && !out.contains("in a stall"), "{out}{error}");
+        let (_, json, _) = compared(&a, &b, &["-f", "json"]);
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let causes = json.as_array().unwrap().iter().find(|table| table["table"] == "causes").unwrap();
+        let first = &causes["rows"][0];
+        assert!(first["cause"] == "stalls" && first["change_pct"].as_f64() > Some(90.0), "{causes}");
+    }
+}
+
+/// One of six processes of the same program stalled: steps of up to 9 ms instead of 1.4.
+#[test]
+fn a_stall_of_a_real_machine_does_not_decide() {
+    let Some(shared) = shared() else { return };
+    let run = |name: &&str| shared.join(format!("gpu/noise/{name}.sqlite")).display().to_string();
+    let [a, b] = [
+        ["base.1", "base.12", "base.2", "base.range.1"],
+        ["base.3", "base.4", "base.5", "base.range.2"],
+    ]
+    .map(|names| names.iter().map(run).collect::<Vec<_>>());
+    let (code, out, error) = compared(&a, &b, &["--gate", "5"]);
+    assert!(code == 0 && out.contains("without 14 in a stall (up to 9.12 ms)"), "{out}{error}");
+}
+
 #[test]
 fn copies_are_no_runs() {
     let folder = tempfile::tempdir().unwrap();

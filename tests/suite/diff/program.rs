@@ -39,6 +39,8 @@ pub struct Program {
     pub modes: (f64, f64),
     /// Share of the steps that take much longer, and how many times.
     pub outliers: (f64, f64),
+    /// The step before which the program pauses for five steps' time, then less from step to step; none if 0.
+    pub stalls_at: usize,
     /// Whether all operations of a step are launched at its begin, and the host waits for the GPU at its end.
     pub is_ahead: bool,
     /// Whether the clock of the GPU was sampled.
@@ -118,6 +120,7 @@ impl Program {
             clock: 1.0,
             modes: (1.0, 1.0),
             outliers: (0.0, 1.0),
+            stalls_at: 0,
             is_ahead: false,
             has_clocks: false,
             seed,
@@ -169,7 +172,8 @@ impl Program {
         let (slow, steps_of_mode) = self.modes;
         let mut is_slow = slow > 1.0 && random.even() < 0.5;
         let mut steps = Vec::new();
-        for _ in 0..self.steps {
+        let step_ns: f64 = works.iter().map(|(_, mean)| mean).sum();
+        for number in 0..self.steps {
             drift = keep * drift + (1.0 - keep * keep).sqrt() * spread * random.normal();
             is_slow ^= slow > 1.0 && random.even() * steps_of_mode < 1.0;
             let is_outlier = self.outliers.0 > 0.0 && random.even() < self.outliers.0;
@@ -177,6 +181,9 @@ impl Program {
                 * (1.0 + drift)
                 * if is_slow { slow } else { 1.0 }
                 * if is_outlier { self.outliers.1 } else { 1.0 };
+            if let Some(since) = number.checked_sub(self.stalls_at).filter(|_| self.stalls_at > 0) {
+                now += 5.0 * step_ns * 0.5f64.powi(since as i32);
+            }
             let begun_ns = now as i64;
             let mut ops = Vec::with_capacity(works.len());
             for (place, (kernel, mean)) in works.iter().enumerate() {
@@ -216,7 +223,7 @@ impl Program {
         let usual = (late[(late.len() - 1) / 2] + late[late.len() / 2]) as f64 / 2.0;
         let is_warm = |window: &Window| window.step == 0 || window.time_ns as f64 > 1.5 * usual;
         let warm = windows.iter().take_while(|window| is_warm(window)).count();
-        windows[warm..].to_vec()
+        without_stall(&windows[warm..])
     }
 
     fn fill(&self, transaction: &Transaction<'_>) -> rusqlite::Result<()> {
@@ -326,5 +333,24 @@ impl Program {
             transaction.execute("INSERT INTO StringIds (id, value) VALUES (?1, ?2)", (id, text))?;
         }
         Ok(())
+    }
+}
+
+/// The steps without those of the only stall, as stalled_step: neighbours that are long, one of them twice the median.
+fn without_stall(windows: &[Window]) -> Vec<Window> {
+    let mut times: Vec<i64> = windows.iter().map(|window| window.time_ns).collect();
+    times.sort_unstable();
+    let median = times[(times.len() - 1) / 2] as f64;
+    let quarter = times[(times.len() + 3) / 4 - 1] as f64;
+    let more = (0.05 * median).max(6.0 * (median - quarter));
+    let runs = windows
+        .chunk_by(|a, b| [a, b].iter().all(|window| window.time_ns as f64 - median > more))
+        .filter(|run| run.iter().any(|window| window.time_ns as f64 > 2.0 * median));
+    match runs.collect::<Vec<_>>()[..] {
+        [stall] if windows.len() >= 10 && 2 * stall.len() < windows.len() => {
+            let is_out = |step: usize| (stall[0].step..=stall[stall.len() - 1].step).contains(&step);
+            windows.iter().filter(|window| !is_out(window.step)).cloned().collect()
+        }
+        _ => windows.to_vec(),
     }
 }
