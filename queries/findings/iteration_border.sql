@@ -46,9 +46,17 @@ border AS (
   FROM steady
   WHERE step < step_count - 1
 ),
+-- From each border to the next: a gap that begins in another one than it ends in crosses a border.
+part AS MATERIALIZED (
+  SELECT time_places(global_tid, at_ns, next_ns) AS places
+  FROM (
+    SELECT global_tid, at_ns, lead(at_ns, 1, 1 << 62) OVER (PARTITION BY global_tid ORDER BY at_ns) AS next_ns
+    FROM border
+  )
+),
 gap AS MATERIALIZED (
   SELECT
-    row_number() OVER (ORDER BY gpu_id, gap_start_ns) AS gap_number,
+    min(part_id) AS part_id,
     gpu_id,
     gap_start_ns AS start_ns,
     max(iif(part = 'queued', gap_start_ns, end_ns)) AS end_ns,
@@ -56,39 +64,18 @@ gap AS MATERIALIZED (
     max(after_name) AS after_name
   FROM idle_part
   WHERE gap_ns >= :least
-    AND global_tid IN (SELECT global_tid FROM border)
+    AND coalesce(place_of((SELECT places FROM part), global_tid, gap_start_ns), -1)
+      <> coalesce(place_of((SELECT places FROM part), global_tid, gap_start_ns + gap_ns), -1)
   GROUP BY gpu_id, gap_start_ns
-),
--- The number of borders up to both ends of each gap.
-event AS (
-  SELECT global_tid, at_ns, 1 AS borders, NULL AS gap_number
-  FROM border
-  UNION ALL
-  SELECT global_tid, start_ns, 0, gap_number
-  FROM gap
-  UNION ALL
-  SELECT global_tid, end_ns, 0, gap_number
-  FROM gap
-),
-counted AS (
-  SELECT gap_number, sum(borders) OVER (PARTITION BY global_tid ORDER BY at_ns) AS borders
-  FROM event
-),
-crossed AS (
-  SELECT gap_number
-  FROM counted
-  WHERE gap_number IS NOT NULL
-  GROUP BY gap_number
-  HAVING max(borders) > min(borders)
 )
 SELECT
-  gap.gpu_id,
-  gap.start_ns,
-  gap.end_ns - gap.start_ns AS dur_ns,
+  gpu_id,
+  start_ns,
+  end_ns - start_ns AS dur_ns,
   (SELECT layer_name FROM steady LIMIT 1) AS subject,
-  gap.after_name
+  after_name
 FROM gap
-JOIN crossed
-  ON crossed.gap_number = gap.gap_number
-WHERE gap.end_ns - gap.start_ns >= :least
-ORDER BY gap.gpu_id, gap.start_ns, gap.gap_number
+WHERE end_ns - start_ns >= :least
+  AND coalesce(place_of((SELECT places FROM part), global_tid, start_ns), -1)
+    <> coalesce(place_of((SELECT places FROM part), global_tid, end_ns), -1)
+ORDER BY gpu_id, start_ns, part_id

@@ -113,69 +113,65 @@ slow AS MATERIALIZED (
 placed AS MATERIALIZED (
   SELECT
     thread.thread_id,
+    place_of((SELECT time_places(thread_id, start_ns, end_ns) FROM slow), thread.thread_id, idle.start_ns) AS place,
     idle.start_ns,
     idle.dur_ns,
     coalesce(idle.api_name, idle.part) AS subject,
-    idle.after_id,
-    place_of(
-      (SELECT time_places(thread_id, start_ns, end_ns) FROM slow),
-      thread.thread_id,
-      idle.start_ns
-    ) AS place
+    idle.after_id
   FROM idle_part AS idle
   CROSS JOIN thread
   WHERE EXISTS (SELECT 1 FROM slow)
     AND idle.gpu_id = thread.gpu_id
+    AND place_of((SELECT time_places(thread_id, start_ns, end_ns) FROM slow), thread.thread_id, idle.start_ns)
+      IS NOT NULL
     -- A late request makes no iteration slow.
     AND 2 * coalesce(overlap_ns((SELECT time_set(start_ns, end_ns) FROM outside_wait), idle.start_ns, idle.end_ns), 0)
       < idle.dur_ns
 ),
--- The longest idle intervals of a slow iteration, up to its excess.
-excess AS (
+-- The longest idle intervals of a slow iteration, up to its excess. The window sorts all that it carries.
+freed AS MATERIALIZED (
   SELECT
-    *,
-    min(dur_ns, excess_ns - coalesce(sum(dur_ns) OVER longer, 0)) AS freed_ns
-  FROM (
-    SELECT
-      slow.thread_id,
-      slow.gpu_id,
-      slow.global_tid,
-      slow.nth,
-      slow.range_name,
-      slow.iteration_ns,
-      slow.median_ns,
-      slow.excess_ns,
-      placed.start_ns,
-      placed.dur_ns,
-      placed.subject,
-      placed.after_id
-    FROM slow
-    JOIN placed
-      ON placed.thread_id = slow.thread_id
-      AND placed.place = slow.place
-  )
+    placed.thread_id,
+    placed.place,
+    placed.start_ns,
+    placed.subject,
+    placed.after_id,
+    min(placed.dur_ns, slow.excess_ns - coalesce(sum(placed.dur_ns) OVER longer, 0)) AS freed_ns
+  FROM placed
+  JOIN slow
+    ON slow.thread_id = placed.thread_id
+    AND slow.place = placed.place
   WINDOW longer AS (
-    PARTITION BY thread_id, nth
-    ORDER BY dur_ns DESC, start_ns
+    PARTITION BY placed.thread_id, placed.place
+    ORDER BY placed.dur_ns DESC, placed.start_ns
     ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
   )
 ),
-counted AS (
-  SELECT *, sum(freed_ns) OVER (PARTITION BY gpu_id) AS total_ns
-  FROM excess
-  WHERE freed_ns > 0
+-- The GPUs that gain enough.
+gaining AS MATERIALIZED (
+  SELECT gpu_window.gpu_id
+  FROM freed
+  JOIN thread
+    ON thread.thread_id = freed.thread_id
+  JOIN gpu_window
+    ON gpu_window.gpu_id = thread.gpu_id
+  WHERE freed.freed_ns > 0
+  GROUP BY gpu_window.gpu_id
+  HAVING 100.0 * sum(freed.freed_ns) >= :least_pct * min(gpu_window.window_ns)
 )
 SELECT
-  counted.gpu_id,
-  counted.start_ns,
-  counted.freed_ns AS dur_ns,
-  counted.subject,
-  counted.range_name,
-  counted.iteration_ns,
-  CAST(counted.median_ns AS INTEGER) AS median_ns,
-  counted.after_id
-FROM counted
-JOIN gpu_window
-  ON gpu_window.gpu_id = counted.gpu_id
-WHERE 100.0 * counted.total_ns >= :least_pct * gpu_window.window_ns
-ORDER BY counted.gpu_id, counted.start_ns, counted.thread_id
+  slow.gpu_id,
+  freed.start_ns,
+  freed.freed_ns AS dur_ns,
+  freed.subject,
+  slow.range_name,
+  slow.iteration_ns,
+  CAST(slow.median_ns AS INTEGER) AS median_ns,
+  freed.after_id
+FROM freed
+JOIN slow
+  ON slow.thread_id = freed.thread_id
+  AND slow.place = freed.place
+WHERE freed.freed_ns > 0
+  AND slow.gpu_id IN (SELECT gpu_id FROM gaining)
+ORDER BY slow.gpu_id, freed.start_ns, freed.thread_id

@@ -4,7 +4,7 @@ summary: One row per interval in which a GPU idled and the launching thread was 
 internal: true
 present_if: [os_call]
 stored: true
-reads: [all_os_call, idle_part]
+reads: [all_os_call, idle_part, string]
 columns:
   - {name: gpu_id, type: id, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the interval, on the report's clock."}
@@ -17,7 +17,8 @@ columns:
   - {name: global_tid, type: id, doc: "The thread, unique across hosts and VMs."}
 limits: >-
   The rows of host_part with the cause OS call, without the states of threads, which take longer to find. Of nested
-  calls, the outermost counts.
+  calls, the outermost counts. Calls that wait for nothing, such as munmap, have rows for intervals of 10 µs or more:
+  there can be millions of short ones.
 ---*/
 WITH
 idle AS MATERIALIZED (
@@ -26,19 +27,34 @@ idle AS MATERIALIZED (
   WHERE part = 'outside CUDA API'
     AND EXISTS (SELECT 1 FROM all_os_call)
 ),
+waiting AS MATERIALIZED (
+  SELECT string_id AS name_id
+  FROM string
+  WHERE text IN (
+      'poll', 'ppoll', 'select', 'pselect', 'accept', 'accept4', 'read', 'pread', 'readv', 'fread', 'recv', 'recvfrom',
+      'recvmsg', 'waitpid', 'futex', 'pthread_join', 'nanosleep', 'clock_nanosleep', 'usleep', 'sleep',
+      'pthread_mutex_lock', 'pthread_mutex_timedlock', 'pthread_mutex_clocklock', 'pthread_rwlock_rdlock',
+      'pthread_rwlock_timedrdlock', 'pthread_rwlock_wrlock', 'pthread_rwlock_timedwrlock', 'pthread_spin_lock'
+    )
+    OR text GLOB 'epoll_*wait*'
+    OR text GLOB 'sem_*wait'
+    OR text GLOB 'pthread_cond_*wait'
+),
+-- Those that cannot wait have a negative ID.
 call AS (
-  SELECT global_tid, call_id, start_ns, end_ns
+  SELECT global_tid, iif(name_id IN (SELECT name_id FROM waiting), call_id, -1 - call_id) AS call_id, start_ns, end_ns
   FROM all_os_call
   WHERE event_class = 27
     AND global_tid IN (SELECT global_tid FROM idle)
 ),
 met AS MATERIALIZED (
-  SELECT span_id AS idle_id, by_id AS call_id, start_ns, end_ns
+  SELECT span_id AS idle_id, iif(by_id < 0, -1 - by_id, by_id) AS call_id, start_ns, end_ns
   FROM split_spans(
     (SELECT time_spans(global_tid, idle_id, start_ns, end_ns) FROM idle),
     (SELECT time_spans_apart(global_tid, call_id, start_ns, end_ns) FROM call)
   )
-  WHERE by_id IS NOT NULL
+  WHERE by_id >= 0
+    OR end_ns - start_ns >= 10000
 )
 SELECT
   idle.gpu_id,

@@ -10,7 +10,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 260] = [
+const NEED_NSQ: [&str; 261] = [
     "after_last_operation",
     "allocating_range",
     "allocation",
@@ -135,6 +135,7 @@ const NEED_NSQ: [&str; 260] = [
     "host_ranges",
     "host_sync",
     "host_work",
+    "idle_calls",
     "idle_doubt",
     "interval_places",
     "iteration_border",

@@ -660,6 +660,40 @@ fn invalid_json_that_profilers_write_is_repaired() {
     assert_eq!(rows(&connection, names), ["C:\\Users\\x\u{fffd}", "a\tb"]);
 }
 
+/// The profiler stops inside a range and an operator: both hold what they launched, until the trace ends.
+#[test]
+fn ranges_that_did_not_end_are_open() {
+    let folder = tempfile::tempdir().unwrap();
+    for (epoch, sum) in [("-1", "-1"), ("-5", "-3110.5")] {
+        let events = format!(
+            r#"{{"traceEvents": [
+        {{"ph": "X", "cat": "user_annotation", "name": "epoch", "pid": 1, "tid": 1, "ts": 5, "dur": {epoch}}},
+        {{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 10, "dur": 40}},
+        {{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 20, "dur": 5, "args": {{"correlation": 1}}}},
+        {{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 40, "dur": 300, "args": {{"device": 0, "stream": 7, "correlation": 1}}}},
+        {{"ph": "X", "cat": "cpu_op", "name": "aten::sum", "pid": 1, "tid": 1, "ts": 3110.5, "dur": {sum}}},
+        {{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 3120, "dur": 5, "args": {{"correlation": 2}}}},
+        {{"ph": "X", "cat": "kernel", "name": "reduce", "pid": 0, "tid": 7, "ts": 3140, "dur": 60, "args": {{"device": 0, "stream": 7, "correlation": 2}}}}
+        ]}}"#
+        );
+        let (imported, connection) = Text::new(events.as_bytes()).import().unwrap();
+        assert_eq!((imported.rows, imported.invalid_times, imported.unfinished), (7, 0, 2));
+        assert!(imported.to_string().contains("; 2 ranges have no end"), "{imported}");
+        let times = "SELECT start, \"end\" FROM NVTX_EVENTS WHERE eventType = 59 ORDER BY start";
+        assert_eq!(rows(&connection, times), ["0|-", "5000|45000", "3105500|-"]);
+        let path = folder.path().join(format!("{}.json", epoch.len())).display().to_string();
+        std::fs::write(&path, &events).unwrap();
+        let work = "SELECT range_text, is_open, op_count, gpu_ns FROM nvtx_range JOIN nvtx_projection USING (range_id)
+          ORDER BY nvtx_range.start_ns";
+        let (code, out, error) = outcome(&["sql", &path, work, "-f", "csv"]);
+        assert_eq!(code, 0, "{error}");
+        let expected = ["epoch,1,2,360000", "aten::mm,0,1,300000", "aten::sum,1,1,60000"];
+        assert_eq!(out.lines().skip(1).collect::<Vec<_>>(), expected);
+        let (_, out, _) = outcome(&["run", &path, "-q", "capture_trust", "-f", "csv"]);
+        assert!(out.contains("2 of 3 NVTX ranges have no end"), "{out}");
+    }
+}
+
 /// An invalid number loses only its own fact.
 #[test]
 fn facts_with_invalid_numbers_are_left_out() {

@@ -2,6 +2,7 @@
 
 use super::event::Event;
 use super::lenient::IdValue;
+use super::tables::OPEN;
 use foldhash::HashMap;
 use std::borrow::Cow;
 
@@ -19,6 +20,13 @@ pub(super) fn times(event: &Event<'_>) -> Option<(i64, i64)> {
     let start_ns = event.start.0.filter(|ns| ns.abs() < FARTHEST)?;
     let dur_ns = event.duration.0.filter(|ns| (0..FARTHEST).contains(ns))?;
     Some((start_ns, start_ns + dur_ns))
+}
+
+/// Start and end, [`OPEN`], of a range that had not ended when the profiler stopped. Kineto gives it a negative duration:
+/// -1, or, from an end of 0, the start with its sign changed.
+pub(super) fn unfinished(event: &Event<'_>) -> Option<(i64, i64)> {
+    event.duration.0.filter(|ns| *ns < 0)?;
+    event.start.0.filter(|ns| ns.abs() < FARTHEST).map(|start_ns| (start_ns, OPEN))
 }
 
 /// A process id as a global id of nsys, which is unique across machines.

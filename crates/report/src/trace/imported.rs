@@ -23,6 +23,8 @@ pub struct Imported {
     pub repaired_facts: u64,
     /// Events of an imported category that were skipped because their times are invalid.
     pub invalid_times: u64,
+    /// Ranges that had not ended when the profiler stopped.
+    pub unfinished: u64,
     /// Skipped events of an imported category that only begin or end something. Kineto writes none.
     pub begin_end_events: u64,
     /// Events that were skipped because they are not valid JSON and could not be repaired.
@@ -41,6 +43,7 @@ impl Imported {
         let odd = self.repaired
             + self.repaired_facts
             + self.invalid_times
+            + self.unfinished
             + self.begin_end_events
             + self.skipped
             + self.python_calls;
@@ -53,6 +56,10 @@ impl fmt::Display for Imported {
         write!(f, "{} of {} events became rows", self.rows, self.events)?;
         if self.invalid_times > 0 {
             write!(f, "; skipped {} with invalid times", self.invalid_times)?;
+        }
+        if self.unfinished > 0 {
+            let are = if self.unfinished == 1 { "range has" } else { "ranges have" };
+            write!(f, "; {} {are} no end: open until the trace ends", self.unfinished)?;
         }
         if self.begin_end_events > 0 {
             write!(

@@ -2,12 +2,12 @@
 
 use super::category::{Category, Domain};
 use super::event::Event;
-use super::ids::{Ids, global_pid, times};
+use super::ids::{Ids, global_pid, times, unfinished};
 use super::lenient::IdValue;
 use super::links::Links;
 use super::merged::{Merged, Numbered, rank_of};
 use super::places::{Place, Places};
-use super::tables::{Batch, UNTIMED};
+use super::tables::{Batch, OPEN, UNTIMED};
 use super::{ImportOptions, Imported};
 use foldhash::{HashMap, HashMapExt};
 use nsq_sweep::classify::FunctionName;
@@ -111,7 +111,10 @@ impl Recorder {
         self.imported.events += 1;
         self.has_phases |= !event.phase.0.is_empty();
         let (category, times) = match &*event.phase.0 {
-            "X" => (self.category(event), times(event)),
+            "X" => match self.category(event) {
+                of @ Category::Range(_) => (of, times(event).or_else(|| unfinished(event))),
+                of => (of, times(event)),
+            },
             "i" | "I" if event.name.0 == "[memory]" => {
                 (Category::Memory, event.start.0.map(|start_ns| (start_ns, start_ns)))
             }
@@ -134,9 +137,12 @@ impl Recorder {
             }
             (category, Some(times)) => {
                 let is_untimed = times == UNTIMED && category.is_gpu_work();
+                let is_open = times.1 == OPEN;
+                self.imported.unfinished += u64::from(is_open);
                 if !is_untimed && category.spans() {
-                    let (start_ns, end_ns) = self.span_ns.unwrap_or(times);
-                    self.span_ns = Some((start_ns.min(times.0), end_ns.max(times.1)));
+                    let (start_ns, end_ns) = self.span_ns.unwrap_or((times.0, times.0));
+                    let last_ns = if is_open { times.0 } else { times.1 };
+                    self.span_ns = Some((start_ns.min(times.0), end_ns.max(last_ns)));
                 }
                 self.row(category, times, event)
             }

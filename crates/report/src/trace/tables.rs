@@ -153,11 +153,15 @@ pub(super) const UNTIMED: (i64, i64) = (0, 0);
 /// Stands for [`UNTIMED`] until the times of all other rows are known.
 const UNTIMED_MARK: i64 = i64::MIN;
 
+/// The end of a range that has none.
+pub(super) const OPEN: i64 = i64::MAX;
+
 /// A row of one of the tables. Times are on the trace's own clock.
 #[derive(Debug, Clone)]
 pub(super) struct Row {
     pub(super) table: Table,
     pub(super) start_ns: i64,
+    /// [`OPEN`] for a range without an end.
     pub(super) end_ns: i64,
     /// One cell per column of the table, in order; the rest are unused.
     pub(super) cells: [Option<i64>; CELLS],
@@ -307,7 +311,7 @@ impl Database {
                 let shifted = |ns: i64| if row.is_untimed() { UNTIMED_MARK } else { ns - self.zero_ns };
                 self.has_untimed |= row.is_untimed();
                 insert.raw_bind_parameter(1, shifted(row.start_ns))?;
-                insert.raw_bind_parameter(2, shifted(row.end_ns))?;
+                insert.raw_bind_parameter(2, (row.end_ns != OPEN).then(|| shifted(row.end_ns)))?;
                 for (place, cell) in (3..).zip(&row.cells[..row.table.columns().len()]) {
                     insert.raw_bind_parameter(place, cell)?;
                 }
