@@ -24,7 +24,7 @@ columns:
   - {name: period_ns, type: duration, unit: ns, label: "period", priority: 2, doc: "Usual time between two samples; null for a single sample."}
   - {name: hole_count, type: int, unit: count, label: "holes", priority: 2, doc: "Times without data between two samples: longer than 1.5 periods."}
   - {name: hole_ns, type: duration, unit: ns, label: "in holes", priority: 3, doc: "Sum of their lengths."}
-  - {name: mended_count, type: int, unit: count, label: "mended samples", priority: 3, doc: "Samples that had overflowed 32 bits, and were mended."}
+  - {name: mended_count, type: int, unit: count, label: "mended samples", priority: 3, doc: "Samples that had overflowed 32 bits, and were mended; see gpu_metric_interval."}
   - {name: covered_ns, type: duration, unit: ns, label: "sampled", priority: 3, doc: "Time that the samples describe."}
   - {name: start_ns, type: timestamp, unit: ns, label: "from", priority: 3, doc: "Start of the time of the first sample, on the report's clock."}
   - {name: end_ns, type: timestamp, unit: ns, label: "until", priority: 3, doc: "Time of the last sample."}

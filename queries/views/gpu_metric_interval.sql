@@ -17,7 +17,7 @@ columns:
   - {name: value, type: real, doc: "Value in this time, in unit; counts, such as requests, are those of the interval."}
   - {name: period_ns, type: duration, unit: ns, doc: "Usual time between two samples of the metric on this GPU: the median; null for a single sample."}
   - {name: hole_ns, type: duration, unit: ns, doc: "Time before start_ns without data; 0 without a hole."}
-  - {name: is_mended, type: bool, doc: "1 if the value had overflowed 32 bits, and 2^32 was added."}
+  - {name: is_mended, type: bool, doc: "1 if the value was below -2^30: it had overflowed 32 bits, and 2^32 was added."}
 limits: >-
   Samples whose time is unknown are left out. A hole is a time between two samples of more than 1.5 periods. On GPUs
   that sample by their own clock, such as Turing and GA100, the period grows when the clock falls: so the period is the
@@ -33,8 +33,8 @@ sample AS (
     name.series_id,
     sample.timestamp AS end_ns,
     name.unit,
-    iif(sample.value < 0, sample.value + 4294967296, sample.value) AS value,
-    sample.value < 0 AS is_mended
+    iif(sample.value < -1073741824, sample.value + 4294967296, sample.value) AS value,
+    sample.value < -1073741824 AS is_mended
   FROM src_gpu_metric AS sample
   CROSS JOIN gpu_metric_name AS name
   WHERE name.type_id = sample.typeId

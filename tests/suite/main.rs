@@ -52,6 +52,7 @@ mod real_nsys;
 mod real_options;
 mod real_reports;
 mod recipes;
+mod recorded;
 mod replay;
 mod screens;
 mod secrets;

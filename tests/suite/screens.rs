@@ -16,7 +16,7 @@ fn reports(folder: &Path, found: &mut Vec<PathBuf>) {
         if path.is_dir() {
             reports(&path, found);
         } else if [".sqlite", ".sqlite.gz", ".json", ".json.gz"].iter().any(|end| name.ends_with(end))
-            && name != "truth.json"
+            && !name.ends_with("truth.json")
         {
             found.push(path);
         }
@@ -137,6 +137,9 @@ fn contradictions(screen: &str) -> Vec<String> {
         refuse((sum - 100.0).abs() > 0.35, &format!("parts add up to {sum} %"));
     }
     let verdict = screen.lines().nth(1).unwrap_or_default();
+    let others = ["Judged", "Not judged", "Warning", "Note", "Steps", "No step", "One step"];
+    let is_missing = verdict.is_empty() || others.iter().any(|start| verdict.starts_with(start));
+    refuse(!rows.is_empty() && is_missing, &format!("no verdict: {verdict}"));
     if let [shares] = &rows[..]
         && let [compute, communication, copies, idle] = shares[..]
     {
@@ -177,6 +180,7 @@ fn contradictions_are_found() {
         ("30.0 %", "31.0 %"),
         ("Compute", "Copy"),
         ("Compute-bound:", "The GPU idles for 12.0 %,"),
+        ("Compute-bound:", "Steps not detected:"),
     ] {
         let found = contradictions(&calm.replace(right, wrong));
         assert_eq!(found.len(), 1, "{wrong}: {found:?}");
@@ -188,6 +192,7 @@ fn first_screens_are_short_and_their_advice_fits() {
     let mut found = Vec::new();
     reports(&project("fixtures/real"), &mut found);
     reports(&project("fixtures/pairs"), &mut found);
+    reports(&project("fixtures/recorded"), &mut found);
     if let Some(shared) = shared() {
         for folder in ["data/exports", "data/made", "data/torch", "gpu", "cases"] {
             reports(&shared.join(folder), &mut found);

@@ -341,7 +341,7 @@ fn without_stall(windows: &[Window]) -> Vec<Window> {
     let mut times: Vec<i64> = windows.iter().map(|window| window.time_ns).collect();
     times.sort_unstable();
     let median = times[(times.len() - 1) / 2] as f64;
-    let quarter = times[(times.len() + 3) / 4 - 1] as f64;
+    let quarter = times[times.len().div_ceil(4) - 1] as f64;
     let more = (0.05 * median).max(6.0 * (median - quarter));
     let runs = windows
         .chunk_by(|a, b| [a, b].iter().all(|window| window.time_ns as f64 - median > more))
