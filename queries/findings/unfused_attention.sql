@@ -9,7 +9,7 @@ tags: [cuda, gpu, kernel]
 reads: [all_kernel, all_memcpy, all_memset, gpu_overlap, string]
 requires: [gpu_overlap, all_kernel]
 finding:
-  claim: "Unfused attention: scale, mask and softmax run between two products."
+  claim: "Unfused attention: scale, mask and softmax run between two matrix products."
   ceiling: The time of what runs between the products and includes a softmax. Time in which another compute kernel ran does not count.
   remedy: >-
     Use a fused attention kernel, such as FlashAttention. The products gain, too.

@@ -1,6 +1,6 @@
 /*---
 name: diff_pairs
-version: 2
+version: 3
 title: Which work is compared
 summary: Each kernel, copy, range and API function, with what it is compared with.
 why: To see how names of two reports were matched, step by step.
@@ -18,7 +18,7 @@ columns:
   - {name: section, type: text, priority: 0, doc: "kernels, memory, layers, layers_cpu or api."}
   - {name: name, type: text, priority: 0, doc: "Name of the work."}
   - {name: path, type: text, priority: 1, doc: "Path of the NVTX range around the launch; empty if there is none."}
-  - {name: match, type: text, priority: 1, doc: "How it was matched, the first that applies: exact; numbers (names differ in numbers only); function (in template arguments or parameters only); place (in each other's place in the step, as in diff_places); class and range (same class of kernel, other than others, and same NVTX range); range; class; none."}
+  - {name: match, type: text, priority: 1, doc: "How it was matched, the first that applies: exact; numbers (names differ in numbers only); function (in template arguments or parameters only; of a copy, in the kind of memory only); place (in each other's place in the step, as in diff_places); class and range (same class of kernel, other than others, and same NVTX range); range; class; none."}
   - {name: pair_id, type: id, priority: 1, doc: "Number of the pair: work with the same number is compared."}
   - {name: class, type: text, priority: 2, doc: "Class of a kernel; null in other sections."}
   - {name: in_a, type: bool, label: "in A", priority: 1, doc: "Whether a run of A has it."}
@@ -27,7 +27,7 @@ checks:
   - match IN ('exact', 'numbers', 'function', 'place', 'class and range', 'range', 'class', 'none')
   - in_a OR in_b
 limits: >-
-  Only kernels are matched by function, place, class and range. Several kernels may be matched with several others: then only
+  Only kernels are matched by place, class and range. Several kernels may be matched with several others: then only
   their sums are compared. Kernels of one class can still compute different things.
 see_also: [diff_rows]
 ---*/
@@ -58,7 +58,11 @@ named AS (
     section,
     name,
     without_numbers(name) AS numbers,
-    iif(section = 'kernels', without_numbers(simple_name(name)), NULL) AS function,
+    CASE section
+      WHEN 'kernels' THEN without_numbers(simple_name(name))
+      -- The direction, from pageable or from pinned memory.
+      WHEN 'memory' THEN substr(name, 1, instr(name, ']'))
+    END AS function,
     max(in_a) AS in_a,
     max(in_b) AS in_b,
     max(in_a) AND max(in_b) AS is_exact
@@ -96,7 +100,7 @@ by_place AS (
     by_function.*,
     place.replaced_by,
     place.replaced_by IS NOT NULL
-      AND function IS NOT NULL
+      AND by_function.section = 'kernels'
       AND NOT is_exact
       AND NOT is_numbers
       AND NOT is_function

@@ -1,6 +1,6 @@
 /*---
 name: diff_regressions
-version: 3
+version: 4
 title: Regressions
 summary: What is slower in B by more than noise and more than the limit.
 why: To decide whether a change may land.
@@ -29,7 +29,7 @@ columns:
   - {name: row_id, type: id, priority: 3, doc: "Number of the row in diff_rows; 0 for the whole."}
 when_empty: "nothing is slower by more than noise and the limit"
 limits: >-
-  A whole that can be judged decides alone, unless gate_parts is given. Rows count with at least 1 % of their section; copies and fills only with 1 % of the GPU work. The total of kernels counts if the whole cannot be
+  A whole that can be judged decides alone, unless gate_parts is given. Rows count with at least 1 % of their section; copies and fills only with 1 % of the GPU work. Rows that are only reported have 0.5 % of A's step or window. The total of kernels counts if the whole cannot be
   judged: if it holds different work, or if a change of the limit may hide in its noise. Layers count only if no side
   has kernels, since they hold the same work. API functions count only if asked for: a call that waits takes longer when
   the CPU gets faster.
@@ -56,7 +56,16 @@ gpu_work AS MATERIALIZED (
   WHERE section IN ('kernels', 'memory')
 ),
 slower AS (
-  SELECT section, coalesce(name_b, name_a) AS name, cost_a_ns, cost_b_ns, cost_change_pct, noise_pct, row_id
+  SELECT
+    section,
+    coalesce(name_b, name_a) AS name,
+    cost_a_ns,
+    cost_b_ns,
+    cost_change_pct,
+    noise_pct,
+    section <> 'total' AND coalesce((SELECT verdict <> 'cannot tell' FROM whole), 0) AND NOT :gate_parts AS is_offset,
+    step_pct,
+    row_id
   FROM diff_rows
   WHERE verdict = 'slower'
     AND is_relevant
@@ -90,7 +99,10 @@ SELECT
   cost_b_ns,
   cost_change_pct,
   noise_pct,
-  section <> 'total' AND coalesce((SELECT verdict <> 'cannot tell' FROM whole), 0) AND NOT :gate_parts,
+  is_offset,
   row_id
 FROM slower
+-- What the whole offsets is listed if it matters.
+WHERE NOT is_offset
+  OR coalesce(step_pct >= 0.5, 1)
 ORDER BY row_id
