@@ -61,7 +61,7 @@ impl ClassArgs {
             |statement: &str| words_in(statement).iter().any(|word| word.starts_with("op_class"));
         if self.classes.is_some() || statements.into_iter().any(is_user) {
             let map = catalog.classes().chosen_map()?;
-            map.compile()?;
+            catalog.classes().compiled()?;
             for duplicate in &map.duplicates {
                 note(&duplicate.to_string());
             }

@@ -6,7 +6,9 @@ use super::dialect::parse;
 use nsq_library::catalog::Catalog;
 use nsq_value::error::{Error, did_you_mean, nearest};
 use sqlparser::ast::{Expr, ObjectName, Query, Visit, Visitor};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::iter;
 use std::ops::ControlFlow;
 
 /// Table-valued functions: those of SQLite and of nsq.
@@ -49,33 +51,55 @@ pub fn with_similar_relations(error: Error, catalog: &Catalog) -> Error {
 
 /// All words in a text, in lower case: a superset of the relations that the statement names.
 pub fn words_in(sql: &str) -> BTreeSet<String> {
-    sql.split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-        .filter(|word| !word.is_empty())
-        .map(str::to_ascii_lowercase)
-        .collect()
+    words(sql).map(str::to_ascii_lowercase).collect()
+}
+
+/// Those words of a statement, in lower case, that are names. Comments and string literals have none.
+pub fn names_in(sql: &str, is_name: impl Fn(&str) -> bool) -> BTreeSet<String> {
+    let code = pieces(sql).filter(|(_, is_code)| *is_code);
+    let words = code.flat_map(|(piece, _)| words(piece)).map(|word| {
+        let is_lower = word.bytes().all(|byte| !byte.is_ascii_uppercase());
+        if is_lower { Cow::Borrowed(word) } else { Cow::Owned(word.to_ascii_lowercase()) }
+    });
+    words.filter(|word| is_name(word)).map(Cow::into_owned).collect()
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 
 /// The statement with comments and string literals replaced by spaces, so that positions stay the same.
 pub fn code_only(sql: &str) -> String {
-    let mut out = String::with_capacity(sql.len());
-    let mut rest = sql;
     let blank =
         |text: &str| text.chars().map(|c| if c == '\n' { '\n' } else { ' ' }).collect::<String>();
-    while let Some(c) = rest.chars().next() {
-        let taken = match c {
-            '\'' => rest[1..].find('\'').map_or(rest.len(), |end| end + 2),
-            '-' if rest.starts_with("--") => rest.find('\n').unwrap_or(rest.len()),
-            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
-            c => {
-                out.push(c);
-                rest = &rest[c.len_utf8()..];
-                continue;
+    let code = pieces(sql).map(|(piece, is_code)| match is_code {
+        true => Cow::Borrowed(piece),
+        false => Cow::Owned(blank(piece)),
+    });
+    code.collect()
+}
+
+/// The statement in pieces, and whether each is code: a comment or a string literal is not.
+fn pieces(sql: &str) -> impl Iterator<Item = (&str, bool)> {
+    let mut rest = sql;
+    iter::from_fn(move || {
+        let end = |of: usize, text: &str| rest[of..].find(text).map_or(rest.len(), |at| of + at);
+        let (length, is_code) = match rest.as_bytes() {
+            [] => return None,
+            [b'\'', ..] => ((end(1, "'") + 1).min(rest.len()), false),
+            [b'-', b'-', ..] => (end(0, "\n"), false),
+            [b'/', b'*', ..] => ((end(0, "*/") + 2).min(rest.len()), false),
+            code => {
+                let ends = |at: &usize| {
+                    matches!(code[*at..], [b'\'', ..] | [b'-', b'-', ..] | [b'/', b'*', ..])
+                };
+                ((1..code.len()).find(ends).unwrap_or(code.len()), true)
             }
         };
-        out.push_str(&blank(&rest[..taken]));
-        rest = &rest[taken..];
-    }
-    out
+        let (piece, more) = rest.split_at(length);
+        rest = more;
+        Some((piece, is_code))
+    })
 }
 
 #[derive(Default)]

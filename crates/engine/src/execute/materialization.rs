@@ -14,16 +14,16 @@ impl Session {
         if self.stored.relations.is_empty() {
             return Ok(());
         }
-        let words = self.stored.words_behind(sql, &self.has_stored.borrow());
-        let read = self.stored.named(&words, &self.has_stored.borrow());
+        let names = self.stored.names_behind(sql, &self.has_stored.borrow());
+        let read = self.stored.named(&names, &self.has_stored.borrow());
         read.into_iter().try_for_each(|relation| {
-            self.store(relation, &words)?;
+            self.store(relation, &names)?;
             self.has_stored.borrow_mut().insert(relation.view.name.clone());
             Ok(())
         })
     }
 
-    fn store(&self, relation: &Relation, words: &BTreeSet<String>) -> Result<()> {
+    fn store(&self, relation: &Relation, names: &BTreeSet<String>) -> Result<()> {
         let (connection, rights) = (&self.connection, &self.rights);
         let name = &relation.view.name;
         let (view, name) = (quote(name), format!("stored {name}"));
@@ -35,7 +35,7 @@ impl Session {
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => {
                 if let Some(natives) = &self.natives {
-                    natives.make_ahead(words);
+                    natives.make_ahead(names);
                 }
                 relation.kept.lock().unwrap_or_else(PoisonError::into_inner)
             }

@@ -3,12 +3,12 @@
 //!
 //! Such a relation is a view until then, so that every statement can read it at any time.
 
-use crate::compile::{code_only, words_in};
+use crate::compile::names_in;
 use crate::normalize::{Installation, StoredView};
 use nsq_report::schema::quote;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Mutex;
 
 /// Most rows that are kept in memory for the other connections to the report. Of a relation with more, each
@@ -20,11 +20,12 @@ const MOST_KEPT: u32 = 100_000;
 pub(super) struct Stored {
     /// Each comes after those that it reads.
     pub(super) relations: Vec<Relation>,
-    /// All views and the words of their definitions, which name the relations that they read. Each comes after
-    /// those that it reads.
+    /// All views and the relations that their definitions may read. Each comes after those that it reads.
     views: Vec<(String, BTreeSet<String>)>,
     /// The native relations that read relations as views do, and these.
     natives: Vec<(String, Vec<String>)>,
+    /// The names of all views and native relations.
+    names: HashSet<String>,
 }
 
 #[derive(Debug)]
@@ -50,41 +51,45 @@ impl Stored {
         let natives = natives.map(|native| (native.object.clone(), native.reads.clone())).collect();
         let relation = |view: &StoredView| Relation { view: view.clone(), kept: Mutex::default() };
         let relations = installation.stored.iter().map(relation).collect();
-        let mut stored = Self { relations, views: Vec::new(), natives };
-        let view = |statement: &String| {
-            let (name, body) = statement.strip_prefix("CREATE TEMP VIEW ")?.split_once(" AS")?;
-            Some((name.to_owned(), stored.words_of(body)))
-        };
-        stored.views = installation.statements.iter().filter_map(view).collect();
+        let views = installation
+            .statements
+            .iter()
+            .filter_map(|statement| statement.strip_prefix("CREATE TEMP VIEW ")?.split_once(" AS"));
+        let objects = installation.natives.iter().map(|native| native.object.as_str());
+        let names = views.clone().map(|(name, _)| name).chain(objects).map(str::to_owned).collect();
+        let mut stored = Self { relations, views: Vec::new(), natives, names };
+        let named = views.map(|(name, body)| (name.to_owned(), stored.names_of(body)));
+        stored.views = named.collect();
         stored
     }
 
-    /// The words of a statement and of what native relations in it read.
-    fn words_of(&self, sql: &str) -> BTreeSet<String> {
-        let mut words = words_in(&code_only(sql));
+    /// The relations that a statement may read, and what native relations among them read.
+    fn names_of(&self, sql: &str) -> BTreeSet<String> {
+        let mut names = names_in(sql, |name| self.names.contains(name));
         for (name, reads) in &self.natives {
-            if words.contains(name) {
-                words.extend(reads.iter().cloned());
+            if names.contains(name) {
+                names.extend(reads.iter().cloned());
             }
         }
-        words
+        names
     }
 
-    /// The words of a statement and of the views that it reads, without those that a connection has as tables.
-    pub(super) fn words_behind(&self, sql: &str, has: &BTreeSet<String>) -> BTreeSet<String> {
-        let mut words = self.words_of(sql);
+    /// The relations that a statement and the views behind it may read, without what those read that a connection has as
+    /// tables.
+    pub(super) fn names_behind(&self, sql: &str, has: &BTreeSet<String>) -> BTreeSet<String> {
+        let mut names = self.names_of(sql);
         for (name, more) in self.views.iter().rev() {
-            if words.contains(name) && !has.contains(name) {
-                words.extend(more.iter().cloned());
+            if names.contains(name) && !has.contains(name) {
+                names.extend(more.iter().cloned());
             }
         }
-        words
+        names
     }
 
-    /// The relations among these words, without those that a connection has.
-    pub(super) fn named(&self, words: &BTreeSet<String>, has: &BTreeSet<String>) -> Vec<&Relation> {
+    /// The stored relations of these names, without those that a connection has.
+    pub(super) fn named(&self, names: &BTreeSet<String>, has: &BTreeSet<String>) -> Vec<&Relation> {
         let is_read = |relation: &&Relation| {
-            words.contains(&relation.view.name) && !has.contains(&relation.view.name)
+            names.contains(&relation.view.name) && !has.contains(&relation.view.name)
         };
         self.relations.iter().filter(is_read).collect()
     }

@@ -150,7 +150,9 @@ pub fn plan_with<'a>(
         planner.installation.scope = Some(scope.clone());
     }
     let presence = Presence::new(schema, catalog);
-    for root in roots {
+    // Queries of a page read the same relations.
+    let mut visited = BTreeSet::new();
+    for root in roots.into_iter().filter(|root| visited.insert(*root)) {
         planner.visit(root)?;
         if let Some(lack) = presence.lack(root)? {
             planner.installation.lacks.insert(root.to_owned(), lack);
@@ -162,14 +164,14 @@ pub fn plan_with<'a>(
         let reads = input.reads.iter().map(String::as_str);
         let scope = input.scope.without_ranges();
         let planned = plan_with(schema, catalog, &scope, reads, plans)?;
-        input.statements = planned.statements;
+        has_user_files |= planned.statements.has_strings;
+        input.statements = Arc::new(planned.statements);
         // A relation leaves out times that are no numbers, so that who reads it does not see them.
         for times in planned.times {
             if !installation.times.iter().any(|known| known.table == times.table) {
                 installation.times.push(times);
             }
         }
-        has_user_files |= input.statements.has_strings;
     }
     // A query of the library looks up string ids that relations provide. A user's relation could provide
     // the id of any string.
@@ -341,7 +343,7 @@ impl Planner<'_> {
         if known.is_none() {
             let scope = scope.clone();
             inputs.push(Input {
-                statements: Statements::default(),
+                statements: Arc::default(),
                 reads: BTreeSet::new(),
                 scope,
                 kernel_names: false,

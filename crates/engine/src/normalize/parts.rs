@@ -6,6 +6,7 @@ use nsq_library::catalog::BuiltIn;
 use nsq_report::schema::Schema;
 use nsq_value::error::Result;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// A view whose rows are computed once.
 #[derive(Debug, Clone)]
@@ -32,7 +33,7 @@ pub struct Statements {
 
 impl Statements {
     /// All statements, in creation order.
-    pub fn iter(&self) -> impl Iterator<Item = &String> {
+    pub fn iter(&self) -> impl Iterator<Item = &String> + Clone {
         self.copies.iter().chain(&self.others)
     }
 
@@ -70,7 +71,7 @@ pub struct Native {
 #[derive(Debug, Clone)]
 pub struct Input {
     /// Statements that create the relations to read, on any connection to the report.
-    pub statements: Statements,
+    pub statements: Arc<Statements>,
     /// The relations to read.
     pub(super) reads: BTreeSet<String>,
     /// The scope.

@@ -8,9 +8,10 @@ use super::class_map::ClassMapSource;
 use super::class_parser::parse_content;
 use super::entry::Content;
 use nsq_files::bounded_file::{self, Origin};
+use nsq_sweep::classify::ClassMap;
 use nsq_value::error::{Error, Result};
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Name of the map used by default.
 pub const DEFAULT_CLASSES: &str = "default";
@@ -29,17 +30,20 @@ pub struct ClassMaps {
     /// Newest first: the rules of a file added later are tried first.
     files: Vec<Arc<ClassFile>>,
     chosen: String,
+    /// The selected map, compiled on first use, for all that have these maps.
+    compiled: Arc<Mutex<Option<Arc<ClassMap>>>>,
 }
 
 impl Default for ClassMaps {
     fn default() -> Self {
-        Self { files: Vec::new(), chosen: DEFAULT_CLASSES.to_owned() }
+        Self { files: Vec::new(), chosen: DEFAULT_CLASSES.to_owned(), compiled: Arc::default() }
     }
 }
 
 impl ClassMaps {
     /// Adds a file. Its rules are tried before those of earlier files.
     pub(super) fn add(&mut self, file: String, content: Content) {
+        self.compiled = Arc::default();
         self.files.insert(0, Arc::new(ClassFile { file, content, parsed: OnceLock::new() }));
     }
 
@@ -51,6 +55,7 @@ impl ClassMaps {
 
     /// Replaces all maps by this one, and selects it.
     pub(super) fn choose_map(&mut self, map: ClassMapSource) {
+        self.compiled = Arc::default();
         self.chosen.clone_from(&map.name);
         let (file, content) = (String::new(), Content::from(""));
         self.files = vec![Arc::new(ClassFile { file, content, parsed: OnceLock::from(vec![map]) })];
@@ -61,6 +66,7 @@ impl ClassMaps {
     ///
     /// Adds all maps of the file to the known maps.
     pub fn choose(&mut self, spelling: &str) -> Result<()> {
+        self.compiled = Arc::default();
         if self.names().iter().any(|name| name == spelling) {
             spelling.clone_into(&mut self.chosen);
             return Ok(());
@@ -106,6 +112,15 @@ impl ClassMaps {
     /// The selected map.
     pub fn chosen_map(&self) -> Result<ClassMapSource> {
         self.map(&self.chosen)
+    }
+
+    /// The selected map, compiled. Compiling takes some milliseconds, and is done once.
+    pub fn compiled(&self) -> Result<Arc<ClassMap>> {
+        let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(map) = &*compiled {
+            return Ok(Arc::clone(map));
+        }
+        Ok(Arc::clone(compiled.insert(Arc::new(self.chosen_map()?.compile()?))))
     }
 
     /// The map of this name, merged from all files that define it.

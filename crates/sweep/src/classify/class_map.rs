@@ -1,7 +1,7 @@
 //! Ordered rules that map names to classes.
 
 use super::collective::{Activity, activity};
-use regex::{RegexBuilder, RegexSet, RegexSetBuilder};
+use regex::bytes::{RegexBuilder, RegexSet, RegexSetBuilder};
 use std::fmt;
 
 /// The class of a name that no rule matches.
@@ -15,7 +15,8 @@ const STATES_LIMIT: usize = 32 << 20;
 /// What a rule matches.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Pattern {
-    /// A regular expression that matches anywhere in the name, case-sensitive.
+    /// A regular expression that matches anywhere in the name, case-sensitive. In one that is ASCII, so are `\w`, `\d`,
+    /// `\s` and `\b`.
     Match(String),
     /// A text that occurs anywhere in the name, case-insensitive.
     Substring(String),
@@ -83,8 +84,10 @@ impl ClassMap {
                     activity_rules.push((index, *activity));
                     continue;
                 }
-                Pattern::Match(text) => sources.push(text.clone()),
-                Pattern::Substring(text) => sources.push(format!("(?i){}", regex::escape(text))),
+                Pattern::Match(text) => sources.push(in_ascii(text.clone())),
+                Pattern::Substring(text) => {
+                    sources.push(in_ascii(format!("(?i){}", regex::escape(text))));
+                }
             }
             text_rules.push(index);
         }
@@ -99,7 +102,7 @@ impl ClassMap {
     /// Classifies the name of a kernel, copy or fill.
     pub fn classify(&self, name: &str) -> Classified<'_> {
         let mut hits: Vec<usize> =
-            self.texts.matches(name).into_iter().map(|text| self.text_rules[text]).collect();
+            self.texts.matches(name.as_bytes()).into_iter().map(|text| self.text_rules[text]).collect();
         if !self.activity_rules.is_empty() {
             let is = activity(name);
             hits.extend(self.activity_rules.iter().filter(|(_, of)| *of == is).map(|(index, _)| index));
@@ -116,6 +119,11 @@ impl ClassMap {
         }
         Classified { class, rule, also }
     }
+}
+
+/// The pattern without the many ranges of Unicode's classes, which take most of the time to compile it.
+fn in_ascii(pattern: String) -> String {
+    if pattern.is_ascii() { format!("(?-u){pattern}") } else { pattern }
 }
 
 /// Finds the rule that caused a compile error, if one rule alone did.

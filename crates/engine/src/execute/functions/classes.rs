@@ -52,7 +52,7 @@ struct Answer {
 /// Classifies names by the chosen map and caches the answers. The map is compiled on first use.
 struct Names {
     maps: ClassMaps,
-    compiled: OnceLock<std::result::Result<ClassMap, String>>,
+    compiled: OnceLock<std::result::Result<Arc<ClassMap>, String>>,
     known: Mutex<HashMap<Box<str>, Answer>>,
 }
 
@@ -62,10 +62,7 @@ impl Names {
         if let Some(answer) = known.get(name) {
             return Ok(answer.clone());
         }
-        let compile = || {
-            let map = self.maps.chosen_map().and_then(|map| map.compile());
-            map.map_err(|error| error.to_string())
-        };
+        let compile = || self.maps.compiled().map_err(|error| error.to_string());
         let map = self.compiled.get_or_init(compile).as_ref();
         let map = map.map_err(|reason| Error::UserFunctionError(reason.as_str().into()))?;
         let found = map.classify(name);

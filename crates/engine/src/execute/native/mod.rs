@@ -22,8 +22,8 @@ pub use natives::Natives;
 use nsq_library::catalog::Rules;
 use nsq_report::schema::quote;
 use nsq_value::error::Result;
+use nvtx::NameRules;
 pub use nvtx::{AttributedTime, Loads};
-use nvtx::{LazyRules, NameRules};
 use relation::Relation;
 use rusqlite::Connection;
 use rusqlite::vtab::Module;
@@ -38,7 +38,7 @@ pub fn check_rules(rules: &Rules) -> Result<()> {
         _ => 2,
     };
     files[place].push(rules.clone());
-    NameRules::compile(&files).map(|_| ())
+    NameRules::new(files).check()
 }
 
 /// Creates the native relations, and the SQL functions of a scope that is selected by NVTX ranges.
@@ -54,7 +54,7 @@ pub(super) fn install(
     let natives = Arc::new(Natives {
         natives: installation.natives.clone(),
         inputs: installation.inputs.clone(),
-        rules: Arc::new(LazyRules::new(installation.rules.clone())),
+        rules: Arc::new(NameRules::new(installation.rules.clone())),
         loads,
         projections: installation.inputs.iter().map(|_| OnceLock::new()).collect(),
         occupancies: installation.inputs.iter().map(|_| OnceLock::new()).collect(),

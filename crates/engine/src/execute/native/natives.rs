@@ -1,7 +1,7 @@
 //! The data of the native relations of a connection.
 #![allow(unsafe_code)]
 
-use super::nvtx::{self, AttributedTime, LazyRules, Selection};
+use super::nvtx::{self, AttributedTime, NameRules, Selection};
 use super::relation::Relation;
 use super::store::Store;
 use super::{finding, gpu, slices};
@@ -32,7 +32,7 @@ pub struct Natives {
     pub(super) database: PathBuf,
     pub(super) natives: Vec<Native>,
     pub(super) inputs: Vec<Input>,
-    pub(super) rules: Arc<LazyRules>,
+    pub(super) rules: Arc<NameRules>,
     pub(super) store: Arc<Store>,
     pub(super) limits: Limits,
     pub(super) loads: Option<Arc<nvtx::Loads>>,

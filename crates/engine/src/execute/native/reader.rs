@@ -16,6 +16,7 @@ use std::ffi::{CString, c_int};
 use std::marker::PhantomData;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::{ptr, slice, thread};
 
 /// The largest valid time, exclusive, in ns: 146 years from the start of the capture.
@@ -27,11 +28,29 @@ const WORTH_SPLITTING: i64 = 20_000;
 /// Rows between two steps of the progress.
 const ROWS_A_STEP: u64 = 10_000;
 
+/// Connections that no reader needs now, with the statements that created their relations.
+#[derive(Debug, Default)]
+pub(super) struct Idle(Mutex<Vec<(Arc<Statements>, Connection)>>);
+
+impl Idle {
+    fn take(&self, statements: &Arc<Statements>) -> Option<Connection> {
+        let mut idle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = idle.iter().position(|(of, _)| Arc::ptr_eq(of, statements))?;
+        Some(idle.swap_remove(place).1)
+    }
+
+    fn keep(&self, statements: &Arc<Statements>, connections: Vec<Connection>) {
+        let connections = connections.into_iter().map(|connection| (Arc::clone(statements), connection));
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(connections);
+    }
+}
+
 /// Connections on which the relations are installed.
 pub(super) struct Reader {
-    /// Opened when the first rows are read.
+    /// Opened when the first rows are read, or those of a reader before.
     connections: Vec<Connection>,
-    statements: Statements,
+    idle: Arc<Idle>,
+    statements: Arc<Statements>,
     limits: Limits,
     database: PathBuf,
     path: String,
@@ -39,10 +58,16 @@ pub(super) struct Reader {
 
 impl Reader {
     /// A reader of the database, for the relations that `statements` create.
-    pub(super) fn new(database: &Path, statements: &Statements, limits: &Limits) -> Self {
+    pub(super) fn new(
+        database: &Path,
+        statements: &Arc<Statements>,
+        idle: &Arc<Idle>,
+        limits: &Limits,
+    ) -> Self {
         Self {
             connections: Vec::new(),
-            statements: statements.clone(),
+            idle: Arc::clone(idle),
+            statements: Arc::clone(statements),
             limits: limits.clone(),
             database: database.to_owned(),
             path: database.to_string_lossy().into_owned(),
@@ -52,6 +77,10 @@ impl Reader {
     /// Opens connections until there are `count`, and creates the relations on each.
     fn connect_to(&mut self, count: usize) -> Result<()> {
         while self.connections.len() < count {
+            if let Some(connection) = self.idle.take(&self.statements) {
+                self.connections.push(connection);
+                continue;
+            }
             let mut connection = reopen(&self.database, &self.limits.cancel)?;
             limits::watch(&mut connection, &self.limits)?;
             guard::make(&mut connection, &self.statements, false, &self.limits, &self.path)?;
@@ -168,6 +197,12 @@ impl Reader {
         let cuts: Vec<i64> = (1..CONNECTIONS).map(|n| first + rows / CONNECTIONS * n).collect();
         let starts = std::iter::once(first).chain(cuts.iter().map(|cut| cut + 1));
         Ok(starts.zip(cuts.iter().copied().chain([last])).collect())
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        self.idle.keep(&self.statements, std::mem::take(&mut self.connections));
     }
 }
 

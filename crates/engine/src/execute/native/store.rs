@@ -1,16 +1,18 @@
 //! What is read once of a report, for all its connections and for both families of native relations.
 
 use super::ids::{NO_ID, Numbered};
-use super::reader::Reader;
+use super::reader::{Idle, Reader};
 use crate::normalize::Input;
 use nsq_sweep::calls::{Call, Calls};
 use nsq_value::error::Result;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The columns that were read of a report so far.
+/// The columns that were read of a report so far, and the connections to read more.
 #[derive(Debug, Default)]
 pub(super) struct Store {
     calls: Mutex<Option<Arc<Calls>>>,
+    /// The connections that read it.
+    pub(super) idle: Arc<Idle>,
 }
 
 impl Store {

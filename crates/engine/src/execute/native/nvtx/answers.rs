@@ -1,6 +1,6 @@
 //! The data behind the NVTX relations: a projection, and aggregates that are computed on first use.
 
-use super::names::{Layers, LazyRules, Names};
+use super::names::{Layers, NameRules, Names};
 use super::rows::Rows;
 use super::scope::{self, AttributedTime, RangeScope};
 use crate::execute::limits::{self, Limits};
@@ -32,7 +32,7 @@ pub(in crate::execute::native) struct Answers {
     limits: Limits,
     /// A computation was stopped, so some data is missing and no row may be used.
     is_stopped: AtomicBool,
-    rules: Arc<LazyRules>,
+    rules: Arc<NameRules>,
     layers: OnceLock<Arc<Layers>>,
     shown: OnceLock<Vec<u32>>,
     range_sums: OnceLock<Vec<RangeSum>>,
@@ -76,7 +76,7 @@ impl Answers {
         projection: Projection,
         names: Arc<Names>,
         kernel_names: Arc<HashMap<i64, String>>,
-        rules: Arc<LazyRules>,
+        rules: Arc<NameRules>,
         scope: Scope,
         ranges: RangeScope,
         limits: &Limits,
@@ -221,7 +221,7 @@ impl Answers {
     /// The folded names of ranges.
     pub(super) fn layers(&self) -> &Layers {
         self.layers.get_or_init(|| {
-            self.unless_stopped(self.names.layers(self.rules.get(), self.scope.keep_names, &self.limits))
+            self.unless_stopped(self.names.layers(&self.rules, self.scope.keep_names, &self.limits))
         })
     }
 
@@ -232,12 +232,12 @@ impl Answers {
 
     /// The phase of a name, and the pattern of the rule that decided it.
     pub(super) fn phase(&self, name: usize) -> Option<(&str, &str)> {
-        self.names.printed(name as u32).and_then(|name| self.rules.get().phase(&name))
+        self.names.printed(name as u32).and_then(|name| self.rules.phase(&name))
     }
 
     /// The work that the rules give to a name, as a JSON object.
     pub(super) fn work(&self, name: usize) -> Option<String> {
-        self.names.printed(name as u32).and_then(|name| self.rules.get().work(&name))
+        self.names.printed(name as u32).and_then(|name| self.rules.work(&name))
     }
 
     pub(super) fn paths(&self) -> &Paths {

@@ -13,7 +13,7 @@ mod tables;
 
 pub(super) use answers::Answers;
 pub use load::Loads;
-pub(super) use names::{LazyRules, NameRules};
+pub(super) use names::NameRules;
 pub use scope::AttributedTime;
 pub(super) use scope::Selection;
 pub(super) use tables::Table;
@@ -26,7 +26,7 @@ use scope::RangeScope;
 use std::sync::Arc;
 
 /// Reads the input and projects NVTX ranges onto GPU operations.
-pub(super) fn project(from: &Sources<'_>, input: &Input, rules: &Arc<LazyRules>) -> Result<Answers> {
+pub(super) fn project(from: &Sources<'_>, input: &Input, rules: &Arc<NameRules>) -> Result<Answers> {
     let &Sources { database, limits, .. } = from;
     let scope = &input.scope;
     let loaded = load::load(from, input)?;
@@ -50,7 +50,7 @@ pub(super) fn select(
     from: &Sources<'_>,
     input: &Input,
     scope: &Scope,
-    rules: &LazyRules,
+    rules: &NameRules,
     connection: Option<&Connection>,
 ) -> Result<Selection> {
     let loaded = load::load(from, input)?;

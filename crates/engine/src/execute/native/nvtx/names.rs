@@ -166,55 +166,58 @@ impl Names {
     }
 }
 
-/// Rules that are compiled on first use. Most queries never need them.
+/// Rules about one subject, compiled on first use. Few queries need any.
 #[derive(Debug, Default)]
-pub(in crate::execute::native) struct LazyRules {
-    files: [Vec<Rules>; 3],
-    compiled: OnceLock<Result<NameRules, String>>,
+struct Compiled<T> {
+    files: Vec<Rules>,
+    rules: OnceLock<Result<Vec<(Regex, T)>, String>>,
 }
 
-impl LazyRules {
-    pub(in crate::execute::native) fn new(files: [Vec<Rules>; 3]) -> Self {
-        Self { files, compiled: OnceLock::new() }
+impl<T> Compiled<T> {
+    fn new(files: Vec<Rules>) -> Self {
+        Self { files, rules: OnceLock::new() }
     }
 
-    /// The compiled rules; empty if they do not compile, see [`LazyRules::failure`].
-    pub(super) fn get(&self) -> &NameRules {
-        static NO_RULES: NameRules =
-            NameRules { folds: Vec::new(), phases: Vec::new(), works: Vec::new() };
-        let compile = || NameRules::compile(&self.files).map_err(|error| error.to_string());
-        self.compiled.get_or_init(compile).as_ref().unwrap_or(&NO_RULES)
+    /// The compiled rules; none if one does not compile, see [`NameRules::failure`]. `what` is the field with their result.
+    fn get(&self, what: &str, result: impl Fn(&Rule) -> Option<T>) -> &[(Regex, T)] {
+        let compile = || compile(&self.files, what, result).map_err(|error| error.to_string());
+        self.rules.get_or_init(compile).as_deref().unwrap_or_default()
     }
 
-    /// Why the rules did not compile, once that was tried.
-    pub(super) fn failure(&self) -> Option<&str> {
-        self.compiled.get().and_then(|compiled| compiled.as_ref().err()).map(String::as_str)
+    fn failure(&self) -> Option<&str> {
+        self.rules.get().and_then(|rules| rules.as_ref().err()).map(String::as_str)
     }
 }
 
-/// Compiled rules.
+/// The rules that fold names, give them phases and give them work.
 #[derive(Debug, Default)]
 pub(in crate::execute::native) struct NameRules {
-    folds: Vec<(Regex, String)>,
-    phases: Vec<(Regex, String)>,
-    works: Vec<(Regex, BTreeMap<String, Setting>)>,
+    folds: Compiled<String>,
+    phases: Compiled<String>,
+    works: Compiled<BTreeMap<String, Setting>>,
 }
 
 impl NameRules {
-    /// Compiles the rules.
-    pub(in crate::execute::native) fn compile(
-        [layers, phases, works]: &[Vec<Rules>; 3],
-    ) -> Result<Self> {
-        Ok(Self {
-            folds: compile(layers, "replace", |rule| rule.replace.clone())?,
-            phases: compile(phases, "phase", |rule| rule.phase.clone())?,
-            works: compile(works, "work", |rule| rule.work.clone())?,
-        })
+    pub(in crate::execute::native) fn new([layers, phases, works]: [Vec<Rules>; 3]) -> Self {
+        let (folds, phases) = (Compiled::new(layers), Compiled::new(phases));
+        Self { folds, phases, works: Compiled::new(works) }
+    }
+
+    /// Compiles all rules. The error says which does not.
+    pub(in crate::execute::native) fn check(&self) -> Result<()> {
+        compile(&self.folds.files, "replace", |rule| rule.replace.clone())?;
+        compile(&self.phases.files, "phase", |rule| rule.phase.clone())?;
+        compile(&self.works.files, "work", |rule| rule.work.clone()).map(|_| ())
+    }
+
+    /// Why rules that were needed did not compile.
+    pub(super) fn failure(&self) -> Option<&str> {
+        self.folds.failure().or(self.phases.failure()).or(self.works.failure())
     }
 
     fn fold<'n>(&self, name: Cow<'n, str>) -> Cow<'n, str> {
         let mut folded = name;
-        for (pattern, to) in &self.folds {
+        for (pattern, to) in self.folds.get("replace", |rule| rule.replace.clone()) {
             if let Cow::Owned(changed) = pattern.replace_all(&folded, to.as_str()) {
                 folded = Cow::Owned(changed);
             }
@@ -224,14 +227,16 @@ impl NameRules {
 
     /// The phase of a name, and the pattern of the rule that decided it.
     pub(super) fn phase(&self, name: &str) -> Option<(&str, &str)> {
-        let (pattern, phase) = self.phases.iter().find(|(pattern, _)| pattern.is_match(name))?;
+        let phases = self.phases.get("phase", |rule| rule.phase.clone());
+        let (pattern, phase) = phases.iter().find(|(pattern, _)| pattern.is_match(name))?;
         (phase != NO_PHASE).then_some((phase, pattern.as_str()))
     }
 
     /// The work of a name, as a JSON object.
     pub(super) fn work(&self, name: &str) -> Option<String> {
+        let works = self.works.get("work", |rule| rule.work.clone());
         let (groups, work) =
-            self.works.iter().find_map(|(pattern, work)| Some((pattern.captures(name)?, work)))?;
+            works.iter().find_map(|(pattern, work)| Some((pattern.captures(name)?, work)))?;
         let expand = |setting: &Setting| match setting {
             Setting::Text(text) => {
                 let mut expanded = String::new();

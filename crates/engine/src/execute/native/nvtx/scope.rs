@@ -1,6 +1,6 @@
 //! Scopes that are selected by NVTX ranges: `--nvtx`, `--iter`, `--exclude` and `--window`.
 
-use super::names::{LazyRules, Names};
+use super::names::{NameRules, Names};
 use crate::execute::native::ids::PROCESS;
 use crate::normalize::{IN_WINDOW, RangePattern, SELECTS_CALL, SELECTS_OP, Scope, Selector};
 use foldhash::{HashMap, HashSet};
@@ -39,7 +39,7 @@ impl RangeScope {
     pub(super) fn new(
         attribution: &Attribution,
         names: &Names,
-        rules: &LazyRules,
+        rules: &NameRules,
         scope: &Scope,
     ) -> Result<Self> {
         let find = |selectors: &[Selector]| -> Result<Option<Selected>> {
@@ -193,7 +193,7 @@ impl Windows {
 fn select(
     attribution: &Attribution,
     names: &Names,
-    rules: &LazyRules,
+    rules: &NameRules,
     selector: &Selector,
 ) -> Result<Selected> {
     // A range name may itself contain `@` or `/`. If the whole text is a range name, it is taken literally.
@@ -234,7 +234,7 @@ fn select(
 pub(super) fn named(
     attribution: &Attribution,
     names: &Names,
-    rules: &LazyRules,
+    rules: &NameRules,
     patterns: &[String],
 ) -> Result<Option<Selected>> {
     let mut is_named = vec![false; names.len()];
@@ -267,7 +267,7 @@ enum Likeness {
 /// For each name, whether the selector matches it. The closest way in which any name matches is used.
 fn matching(
     names: &Names,
-    rules: &LazyRules,
+    rules: &NameRules,
     selector: &Selector,
     loosest: Likeness,
 ) -> Result<Vec<bool>> {
@@ -283,7 +283,7 @@ fn matching(
     if loosest == Likeness::Exact || found.contains(&true) {
         return Ok(found);
     }
-    if let Some(layers) = names.layers(rules.get(), false, &|| false) {
+    if let Some(layers) = names.layers(rules, false, &|| false) {
         let displayed = |name: u32| {
             let printed = names.printed(name);
             pattern.fits_displayed(printed.as_deref().into_iter().chain(layers.of(name as usize)))
@@ -298,8 +298,8 @@ fn matching(
 }
 
 /// Suggests folded names, so that one name stands for all its numbers. Names that begin alike come first.
-fn no_such_range(names: &Names, rules: &LazyRules, selector: &Selector) -> Error {
-    let folded = names.layers(rules.get(), false, &|| false).unwrap_or_default();
+fn no_such_range(names: &Names, rules: &NameRules, selector: &Selector) -> Error {
+    let folded = names.layers(rules, false, &|| false).unwrap_or_default();
     let layers = &folded.layers;
     let typed = selector.name.to_lowercase();
     let begins_alike = |layer: &&String| !typed.is_empty() && layer.to_lowercase().starts_with(&typed);
