@@ -21,5 +21,6 @@ mod partials;
 pub mod queries;
 pub mod request;
 pub mod script;
+mod shell;
 mod steps;
 mod unread;

@@ -6,7 +6,8 @@ use crate::page::{PageAnswer, PageReport, PageRequest, ReportInput};
 use crate::partials::Gathering;
 use crate::queries::About;
 use crate::request::{Failed, Request, none_failed};
-use crate::steps::steady_scope;
+use crate::shell::line_of;
+use crate::steps::{Judged, judged_steps, named_steps};
 use nsq_engine::execute::Limits;
 use nsq_engine::normalize::Scope;
 use nsq_value::error::{Error, Result};
@@ -92,24 +93,45 @@ impl<'a> Request<'a> {
         let roots = request.roots(&lacks);
         let classes = input.classes.as_ref().unwrap_or(&self.classes);
         let roots: Vec<&str> = roots.collect();
-        let steps = match request.is_steady()? && !scope.limits_time() {
-            true => open.step_plan(self.catalog)?,
+        let begin = |scope: &Scope, roots: &[&str]| {
+            open.begin_with(self.catalog, classes, scope, roots.iter().copied(), limits)
+        };
+        let is_steady = request.is_steady()?;
+        let named = named_steps(&scope).filter(|_| is_steady);
+        let are_named = named.is_some();
+        let (whole, chosen) = named.unwrap_or_else(|| (scope.clone(), Vec::new()));
+        let steps = match is_steady && !whole.limits_time() {
+            true => open.plan_of_steps(self.catalog, &chosen)?,
             false => None,
         };
-        let with_steps = steps.iter().flat_map(|plan| plan.reads.iter().map(String::as_str));
-        let with_steps = roots.iter().copied().chain(with_steps);
-        let (session, notes) = open.begin_with(self.catalog, classes, &scope, with_steps, limits)?;
+        let reads = steps.iter().flat_map(|plan| plan.reads.iter().map(String::as_str));
+        let (mut session, mut notes) =
+            begin(&whole, &roots.iter().copied().chain(reads).collect::<Vec<_>>())?;
         let about = input.about.clone();
         let mut about =
             about.unwrap_or_else(|| ReportInput { name: input.name.clone(), ..ReportInput::of(open) });
-        let steady = match &steps {
-            Some(plan) => steady_scope(&session.table(plan, limits)?, &scope),
+        let judged = match &steps {
+            Some(plan) => judged_steps(&session.table(plan, limits)?, &whole, are_named),
             None => None,
         };
-        let (report, heading) = match steady {
-            Some((within, text)) => {
+        if are_named && judged.is_none() {
+            // Ranges that are no steps.
+            (session, notes) = begin(&scope, &roots)?;
+        }
+        let mut options = self.scope.words();
+        if judged.as_ref().is_some_and(|judged| judged.has_steps) {
+            options.push("--steady".to_owned());
+        }
+        if !options.is_empty() {
+            about.facts.insert("options".to_owned(), line_of(&options));
+        }
+        let (report, heading) = match judged {
+            Some(Judged { scope: within, text, .. }) => {
                 about.facts.insert("steady".to_owned(), text);
-                let (judged, _) = open.begin_with(self.catalog, classes, &within, roots, limits)?;
+                if !chosen.is_empty() {
+                    about.facts.insert("chosen".to_owned(), "steps".to_owned());
+                }
+                let (judged, _) = begin(&within, &roots)?;
                 let report = request.ask(about, &judged, Some(&session), lacks, limits)?;
                 (report, open.heading(&Scope { steady: true, ..within }))
             }

@@ -104,6 +104,12 @@ impl OpenReport {
         if !scope.steady {
             return Ok((plain, None));
         }
+        if let Some((whole, chosen)) = named_steps(scope)
+            && let Some(steps) = self.steps(catalog, &whole, &chosen, limits)?
+            && let Some(window) = steps.window
+        {
+            return Ok((within(whole, window), Some(format!("steady state: {}", steps.text()))));
+        }
         let steps = self.steps(catalog, &plain, &[], limits)?;
         match steps.and_then(|steps| Some((steps.window?, steps.text()))) {
             Some((window, text)) => Ok((within(plain, window), Some(format!("steady state: {text}")))),
@@ -114,12 +120,9 @@ impl OpenReport {
         }
     }
 
-    /// The plan of the query that knows the steps after the warm-up; `None` if the report lacks its data.
-    pub(crate) fn step_plan(&self, catalog: &Catalog) -> Result<Option<Plan>> {
-        self.plan_of_steps(catalog, &[])
-    }
-
-    fn plan_of_steps(&self, catalog: &Catalog, params: &[String]) -> Result<Option<Plan>> {
+    /// The plan of the query that knows the window of steps, by default those after the warm-up; `None` if the report lacks
+    /// its data.
+    pub(crate) fn plan_of_steps(&self, catalog: &Catalog, params: &[String]) -> Result<Option<Plan>> {
         let invocation = Invocation::parse(STEP_SCOPE).with_params(params)?;
         let plan = Plan::new(catalog, &invocation, &Layout::Own)?;
         match plan.check_presence(&Presence::new(&self.schema, catalog), &self.report.path) {
@@ -153,20 +156,50 @@ fn state_of(selected: &[Selector]) -> Option<String> {
     Some(format!("{STATE} {number}"))
 }
 
-/// The scope of the steps after the warm-up, and how many they are, from the answer to [`OpenReport::step_plan`].
-/// Without steps, the time in which the report shows what was launched. `None`: that is all, or hardly less.
-pub(crate) fn steady_scope(answer: &ResultTable, scope: &Scope) -> Option<(Scope, String)> {
+/// If the scope is the ranges that the user calls iterations, and nothing else: the scope without them, in which they are
+/// the steps, and the numbers of those that are chosen, for [`OpenReport::plan_of_steps`].
+pub(crate) fn named_steps(scope: &Scope) -> Option<(Scope, Vec<String>)> {
+    let [named] = scope.iterations.as_slice() else { return None };
+    let iteration_name = Some(named.range_name());
+    let whole = Scope { steady: false, iterations: Vec::new(), iteration_name, ..scope.clone() };
+    let chosen = |(first, last): (usize, usize)| vec![format!("first={first}"), format!("last={last}")];
+    (!whole.limits_time()).then(|| (whole, named.instances.map_or_else(Vec::new, chosen)))
+}
+
+/// What a page judges of a report.
+pub(crate) struct Judged {
+    pub(crate) scope: Scope,
+    /// Such as `3 of 4 steps, marked by ranges`.
+    pub(crate) text: String,
+    pub(crate) has_steps: bool,
+}
+
+/// The scope of the steps that a page judges, from the answer to [`OpenReport::plan_of_steps`].
+/// Without steps, the time in which the report shows what was launched. `None`: that is all, or hardly less. `are_named`: the
+/// user named them.
+pub(crate) fn judged_steps(answer: &ResultTable, scope: &Scope, are_named: bool) -> Option<Judged> {
     let steps = Steps::of(answer);
+    let judged = |scope, text, has_steps| Some(Judged { scope, text, has_steps });
+    if let (true, Some(window)) = (are_named, steps.window) {
+        return judged(within(scope.clone(), window), steps.text(), true);
+    }
+    if are_named {
+        return None;
+    }
     if let (None, Some((start, after)), Some((_, end))) = (steps.window, &steps.rest, steps.whole)
         && *start < end
     {
-        return Some((within(scope.clone(), (*start, end)), format!("the time after {after}")));
+        let text = format!("the time after {after}");
+        return judged(within(scope.clone(), (*start, end)), text, false);
     }
     let (window, whole) = (steps.window?, steps.whole?);
     let length = |(start, end): (i64, i64)| i128::from(end) - i128::from(start);
     let is_less = |one, other| 100 * length(one) < i128::from(WHOLE_PCT) * length(other);
     let differs = is_less(window, whole) || is_less(whole, window);
-    (differs && steps.count > 1).then(|| (within(scope.clone(), window), steps.text()))
+    match differs && steps.count > 1 {
+        true => judged(within(scope.clone(), window), steps.text(), true),
+        false => None,
+    }
 }
 
 /// The part of a scope in a window.

@@ -1,6 +1,7 @@
 //! The command that runs a query of an answer again.
 
 use super::request::Questions;
+use crate::shell::quoted;
 use nsq_engine::compile::Plan;
 use nsq_engine::scope::ScopeText;
 use nsq_value::table::Value as Cell;
@@ -49,12 +50,3 @@ pub(super) fn command(
 
 /// The longest parameter, in bytes, that a printed command contains.
 const LONG: usize = 160;
-
-/// Quotes a word for the shell.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
-}
