@@ -7,7 +7,7 @@ why: To know what a report is before reading its figures.
 kind: info
 tags: [cuda, gpu]
 internal: true
-reads: [driver, export_fact, gpu, gpu_window, graph_trace, kernel, op_total, scope, string, torch_collective]
+reads: [driver, gpu, gpu_window, graph_trace, kernel, op_total, report_source, scope, string, torch_collective]
 requires: []
 columns:
   - {name: gpu_start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the first GPU's window; null without GPU work."}
@@ -29,11 +29,6 @@ limits: "Kernels inside CUDA graphs that were traced as a whole are not counted.
 see_also: [report_info, gpu_span]
 ---*/
 WITH
-source AS (
-  SELECT count(*) > 0 AS is_trace, max(value) AS maker
-  FROM export_fact
-  WHERE fact = 'NSQ_IMPORT_OF'
-),
 graphs AS (
   SELECT coalesce(sum(end_ns - start_ns), 0) AS graph_ns
   FROM graph_trace
@@ -72,5 +67,5 @@ SELECT
   (SELECT start_ns IS NOT NULL OR end_ns IS NOT NULL FROM scope) AS is_limited
 FROM span
 CROSS JOIN graphs
-CROSS JOIN source
+CROSS JOIN report_source
 ORDER BY gpu_start_ns
