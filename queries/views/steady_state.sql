@@ -3,13 +3,13 @@ name: steady_state
 summary: One row per part of a program whose launches repeat, such as two benchmarks one after the other, without NVTX ranges.
 internal: true
 present_if: [gpu_op, graph_trace]
-reads: [all_repeated_step]
+reads: [all_repeated_step, scope]
 columns:
   - {name: gpu_id, type: id, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: device_id, type: id, doc: "CUDA device ordinal within its process."}
   - {name: pid, type: id, doc: "Operating system process ID."}
   - {name: state, type: int, doc: "Number of the steady state, from 0 in order of time; null if uneven."}
-  - {name: kind, type: text, doc: "judged: its steps are those of step. other: it has less kernel time. uneven: its parts take too different times for steps."}
+  - {name: kind, type: text, doc: "judged: its steps are those of step. other: it has less kernel time, or another one was chosen. uneven: its parts take too different times for steps."}
   - {name: step_count, type: int, unit: count, doc: "Steps, or uneven parts."}
   - {name: median_ns, type: duration, unit: ns, doc: "The middle one of the lengths of the steps, from end to end; of the first, from its start."}
   - {name: min_kernel_ns, type: duration, unit: ns, doc: "Kernel time of the part with the least."}
@@ -35,7 +35,12 @@ SELECT
   device_id,
   pid,
   state,
-  iif(kind = 'step', 'judged', kind) AS kind,
+  CASE
+    WHEN (SELECT iteration_name FROM scope) = 'state ' || state THEN 'judged'
+    WHEN (SELECT iteration_name FROM scope) GLOB 'state [0-9]*' AND kind = 'step' THEN 'other'
+    WHEN kind = 'step' THEN 'judged'
+    ELSE kind
+  END AS kind,
   step_count,
   CAST(median(dur_ns) AS INTEGER) AS median_ns,
   min(kernel_ns) AS min_kernel_ns,

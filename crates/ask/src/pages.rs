@@ -7,7 +7,7 @@ use crate::partials::Gathering;
 use crate::queries::About;
 use crate::request::{Failed, Request, none_failed};
 use crate::shell::line_of;
-use crate::steps::{Judged, judged_steps, named_steps};
+use crate::steps::{judged_steps, named_steps};
 use nsq_engine::execute::Limits;
 use nsq_engine::normalize::Scope;
 use nsq_value::error::{Error, Result};
@@ -118,15 +118,12 @@ impl<'a> Request<'a> {
             // Ranges that are no steps.
             (session, notes) = begin(&scope, &roots)?;
         }
-        let mut options = self.scope.words();
-        if judged.as_ref().is_some_and(|judged| judged.has_steps) {
-            options.push("--steady".to_owned());
-        }
+        let options = self.scope.words();
         if !options.is_empty() {
             about.facts.insert("options".to_owned(), line_of(&options));
         }
         let (report, heading) = match judged {
-            Some(Judged { scope: within, text, .. }) => {
+            Some((within, text)) => {
                 about.facts.insert("steady".to_owned(), text);
                 if !chosen.is_empty() {
                     about.facts.insert("chosen".to_owned(), "steps".to_owned());

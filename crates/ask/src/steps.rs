@@ -166,40 +166,28 @@ pub(crate) fn named_steps(scope: &Scope) -> Option<(Scope, Vec<String>)> {
     (!whole.limits_time()).then(|| (whole, named.instances.map_or_else(Vec::new, chosen)))
 }
 
-/// What a page judges of a report.
-pub(crate) struct Judged {
-    pub(crate) scope: Scope,
-    /// Such as `3 of 4 steps, marked by ranges`.
-    pub(crate) text: String,
-    pub(crate) has_steps: bool,
-}
-
-/// The scope of the steps that a page judges, from the answer to [`OpenReport::plan_of_steps`].
+/// The scope of the steps that a page judges, and how many they are, from the answer to [`OpenReport::plan_of_steps`].
 /// Without steps, the time in which the report shows what was launched. `None`: that is all, or hardly less. `are_named`: the
-/// user named them.
-pub(crate) fn judged_steps(answer: &ResultTable, scope: &Scope, are_named: bool) -> Option<Judged> {
+/// user named the steps, so that nothing else is judged.
+pub(crate) fn judged_steps(
+    answer: &ResultTable,
+    scope: &Scope,
+    are_named: bool,
+) -> Option<(Scope, String)> {
     let steps = Steps::of(answer);
-    let judged = |scope, text, has_steps| Some(Judged { scope, text, has_steps });
-    if let (true, Some(window)) = (are_named, steps.window) {
-        return judged(within(scope.clone(), window), steps.text(), true);
-    }
     if are_named {
-        return None;
+        return steps.window.map(|window| (within(scope.clone(), window), steps.text()));
     }
     if let (None, Some((start, after)), Some((_, end))) = (steps.window, &steps.rest, steps.whole)
         && *start < end
     {
-        let text = format!("the time after {after}");
-        return judged(within(scope.clone(), (*start, end)), text, false);
+        return Some((within(scope.clone(), (*start, end)), format!("the time after {after}")));
     }
     let (window, whole) = (steps.window?, steps.whole?);
     let length = |(start, end): (i64, i64)| i128::from(end) - i128::from(start);
     let is_less = |one, other| 100 * length(one) < i128::from(WHOLE_PCT) * length(other);
     let differs = is_less(window, whole) || is_less(whole, window);
-    match differs && steps.count > 1 {
-        true => judged(within(scope.clone(), window), steps.text(), true),
-        false => None,
-    }
+    (differs && steps.count > 1).then(|| (within(scope.clone(), window), steps.text()))
 }
 
 /// The part of a scope in a window.

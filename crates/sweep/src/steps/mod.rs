@@ -30,7 +30,7 @@ pub struct Sequence {
     pub touches_host: Vec<bool>,
     /// Kernels of the launch: several for a graph, none for a copy or fill.
     pub kernels: Vec<u32>,
-    /// GPU time of these kernels, in ns.
+    /// GPU time of these kernels, in ns. Where others run, that of collectives is left out: they wait for other ranks.
     pub kernel_ns: Vec<i64>,
 }
 
@@ -100,8 +100,9 @@ const OTHER_KERNELS: f64 = 0.001;
 /// … or if it has more parts than any model has layers, with nearly all time of kernels.
 const MORE_THAN_LAYERS: usize = 200;
 const NEARLY_ALL_TIME: f64 = 0.9;
-/// … or if each part is a graph of more kernels than a layer has.
+/// … or if each part is a graph of more kernels than a layer has, or than a piece of one, and there are many parts.
 const LARGE_GRAPH: u32 = 100;
+const GRAPH: u32 = 30;
 /// … and has at least this many launches: a few kernels in a row repeat in any loop.
 const LONG: u32 = 8;
 /// Steps in a step, and the share of its launches that is in none of them.
@@ -217,7 +218,10 @@ impl Sequence {
         };
         // Several steps in a row, such as from one line of a log to the next, are no step.
         let is_more = |outer: usize| {
-            sure.iter().all(|&inner| inner <= outer || is_more(&repeats[outer], &repeats[inner]))
+            let is_one = |inner: &usize| *inner > outer;
+            sure.iter()
+                .filter(|inner| is_one(inner))
+                .all(|&inner| is_more(&repeats[outer], &repeats[inner], times))
         };
         let is_step = |&place: &usize| {
             let repeat = &repeats[place];
@@ -243,10 +247,12 @@ impl Sequence {
     fn fills(&self, repeat: &Repeat, times: &Times, is_whole: bool) -> bool {
         let share = times.share_of(repeat);
         let (all, inside) = (times.all_kernels(), times.kernels_of(repeat));
-        let is_alone = (all - inside) as f64 <= (OTHER_KERNELS * all as f64).max(1.0);
+        let is_alone = are_few(all - inside, all);
+        let is_graph_of = |kernels: u32| times.usual_kernels(repeat) >= kernels * repeat.usual_length();
         is_whole && is_alone && repeat.len() >= MANY && share >= 0.5
             || repeat.len() >= MORE_THAN_LAYERS && share >= NEARLY_ALL_TIME
-            || times.usual_kernels(repeat) >= LARGE_GRAPH * repeat.usual_length() && repeat.len() > 2
+            || is_graph_of(LARGE_GRAPH) && repeat.len() > 2
+            || is_graph_of(GRAPH) && repeat.len() >= MANY
     }
 
     /// Whether the host takes part in nearly every part.
@@ -260,6 +266,11 @@ impl Sequence {
         let ends = repeat.cuts.first().zip(repeat.cuts.last());
         ends.map_or(0.0, |(first, last)| (last - first) as f32 / self.names.len() as f32)
     }
+}
+
+/// Whether so many kernels are nothing beside all.
+fn are_few(others: u64, all: u64) -> bool {
+    others as f64 <= (OTHER_KERNELS * all as f64).max(1.0)
 }
 
 /// The cuts without those before fragments: parts that are too short for what repeats, such as an evaluation that begins as
@@ -276,9 +287,12 @@ fn with_fragments(cuts: &[u32], likeness: &[f32]) -> Vec<u32> {
 }
 
 /// Whether parts of `outer` are more than several parts of `inner`: few of them, and other work, as an optimizer has after
-/// several batches.
-fn is_more(outer: &Repeat, inner: &Repeat) -> bool {
-    let (length, usual) = (outer.usual_length(), inner.usual_length().max(1));
+/// several batches. To read a result for a log is none.
+fn is_more(outer: &Repeat, inner: &Repeat, times: &Times) -> bool {
+    let (length, usual) = match (times.usual_kernels(outer), times.usual_kernels(inner)) {
+        (_, 0) => (outer.usual_length(), inner.usual_length().max(1)),
+        kernels => kernels,
+    };
     let count = length / usual;
     outer.len() > 2 && count <= FEW && (length - count * usual) as f32 >= OTHER_WORK * length as f32
 }

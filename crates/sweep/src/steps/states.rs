@@ -2,8 +2,9 @@
 
 use super::markers::{Markers, Places};
 use super::times::{Times, middle};
-use super::{FEW_PARTS, Kind, Repeat, Sequence};
+use super::{FEW_PARTS, Kind, Repeat, Sequence, are_few};
 use crate::projection::Stop;
+use foldhash::HashSet;
 use std::ops::Range;
 
 /// A part of the program with a smaller share of the time of kernels, and one with fewer launches, is not searched.
@@ -37,7 +38,7 @@ impl<'a> States<'a> {
     pub(super) fn of(sequence: &'a Sequence, stop: Stop<'_>) -> Option<Vec<Repeat>> {
         let count = sequence.names.len();
         let mut states = Self { sequence, times: Times::of(sequence), found: Vec::new() };
-        let mut blocks = Vec::new();
+        let (mut blocks, mut likely) = (Vec::new(), Vec::new());
         let mut left: Vec<Range<u32>> = std::iter::once(0..count as u32).collect();
         let mut seen = 0;
         while let Some(part) = left.pop() {
@@ -48,6 +49,8 @@ impl<'a> States<'a> {
             seen += part.len();
             let own = sequence.part(&part);
             let mut repeats = own.search(is_whole, stop)?;
+            let own_times = Times::of(&own);
+            let fills = repeats.first().is_some_and(|first| own.fills(first, &own_times, true));
             repeats.iter_mut().for_each(|repeat| repeat.move_by(part.start));
             let inside = match repeats.first() {
                 Some(step) if matches!(step.kind, Kind::Step | Kind::Uneven) => {
@@ -58,9 +61,11 @@ impl<'a> States<'a> {
                 _ => {
                     if is_whole {
                         blocks = repeats;
+                    } else if fills {
+                        likely.push(repeats);
                     }
                     let places = Places::new(&own.names);
-                    let Some((from, to)) = Markers::stretch(&places, &Times::of(&own)) else { continue };
+                    let Some((from, to)) = Markers::stretch(&places, &own_times) else { continue };
                     if f64::from(to - from) >= NEW * part.len() as f64 {
                         continue;
                     }
@@ -71,7 +76,30 @@ impl<'a> States<'a> {
             };
             left.extend([part.start..inside.start, inside.end..part.end]);
         }
+        states.add_likely(likely);
         Some(states.in_order(blocks))
+    }
+
+    /// Adds what repeats in parts of the program without the host, if there are several such parts, and no other kernel
+    /// runs: the layers of a pass have others before and after them.
+    fn add_likely(&mut self, likely: Vec<Vec<Repeat>>) {
+        let are_even = likely.iter().all(|repeats| self.times.is_even(&repeats[0]));
+        if !self.found.is_empty() || likely.len() < 2 || !are_even {
+            return;
+        }
+        let launches = &self.sequence;
+        let within = |repeats: &Vec<Repeat>| repeats[0].cuts[0]..repeats[0].cuts[repeats[0].len()];
+        let known: HashSet<u32> =
+            (likely.iter().flat_map(within)).map(|place| launches.names[place as usize]).collect();
+        let others =
+            launches.names.iter().zip(&launches.kernels).filter(|(name, _)| !known.contains(name));
+        let others: u64 = others.map(|(_, &kernels)| u64::from(kernels)).sum();
+        if are_few(others, self.times.all_kernels()) {
+            for mut repeats in likely {
+                repeats[0].kind = Kind::Step;
+                self.add(repeats);
+            }
+        }
     }
 
     fn is_worth(&self, part: &Range<u32>, seen: usize) -> bool {

@@ -233,3 +233,60 @@ fn a_kernel_that_runs_a_few_times_is_no_step_unless_the_host_takes_part() {
     }
     assert_eq!(program.found(), program.begins);
 }
+
+#[test]
+fn reading_a_result_now_and_then_makes_no_longer_steps() {
+    let mut program = Program::default();
+    for step in 0..200 {
+        program.begin();
+        program.launch_all([20, 21, 22]);
+        program.read_back();
+        if step % 5 == 4 {
+            program.launch(2);
+            *program.sequence.kernels.last_mut().unwrap() = 0;
+            *program.sequence.kernel_ns.last_mut().unwrap() = 0;
+        }
+    }
+    assert_eq!(program.found().len(), 200);
+}
+
+#[test]
+fn two_loops_without_the_host_are_two_states_and_two_stacks_of_layers_are_none() {
+    let program = |others: u32| {
+        let mut program = Program::default();
+        program.launch_all(1000..1000 + others);
+        // Each after a warm-up.
+        program.launch_all((0..3).flat_map(|_| [20, 21, 22, 23, 24]));
+        program.read_back();
+        program.launch_all((0..100).flat_map(|_| [20, 21, 22, 23, 24]));
+        program.launch_all((0..3).flat_map(|_| [30, 31, 32, 33, 34]));
+        program.read_back();
+        program.launch_all((0..100).flat_map(|_| [30, 31, 32, 33, 34]));
+        program.launch_all(2000..2000 + others);
+        program.repeats()
+    };
+    let found: Vec<(Kind, usize)> =
+        program(0).iter().map(|repeat| (repeat.kind, repeat.len())).collect();
+    assert!(matches!(found[..], [(Kind::Step, 100..), (Kind::Other, 100..)]), "{found:?}");
+    assert!(program(5).iter().all(|repeat| repeat.kind == Kind::Block));
+}
+
+#[test]
+fn many_launches_of_a_graph_are_steps_and_a_few_of_a_small_one_are_none() {
+    let found = |launches: u32, kernels: u32| {
+        let mut program = Program::default();
+        program.launch_all(1000..1012);
+        for _ in 0..launches {
+            program.begin();
+            program.launch(7);
+            *program.sequence.kernels.last_mut().unwrap() = kernels;
+            *program.sequence.kernel_ns.last_mut().unwrap() = 10 * i64::from(kernels);
+        }
+        program.launch_all(2000..2012);
+        program.found().len()
+    };
+    assert_eq!(found(160, 99), 160);
+    assert_eq!(found(8, 120), 8);
+    assert_eq!(found(8, 40), 0);
+    assert_eq!(found(40, 8), 0);
+}

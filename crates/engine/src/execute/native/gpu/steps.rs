@@ -4,6 +4,7 @@ use super::answers::Answers;
 use super::launch::Launches;
 use crate::execute::native::ids::PROCESS;
 use foldhash::{HashMap, HashMapExt};
+use nsq_sweep::classify::Activity;
 use nsq_sweep::occupancy::{Level, NONE, Occupancy, Op};
 use nsq_sweep::projection::OpKind;
 use nsq_sweep::steps::{ALIKE, Kind, Repeat, Sequence};
@@ -16,7 +17,7 @@ const HOST_COPIES: [i64; 2] = [1, 2];
 /// Fewer launches than this repeat by chance.
 const FEWEST: usize = 4;
 
-/// Steps hold at least this share of the time of kernels. What repeats beside them is no step.
+/// The steps of all steady states hold at least this share of the time of kernels. What repeats beside them is no step.
 const LEAST_OF_KERNELS: f64 = 0.3;
 
 /// What repeats. Each part is computed on first use.
@@ -83,8 +84,12 @@ impl Answers {
                 let is_host_copy =
                     |name: u32| HOST_COPIES.contains(&self.labels.values[name as usize].id);
                 let ops = &self.occupancy.ops;
+                // Collectives wait for other ranks: their time tells nothing of the work of a step.
+                let computes = keyed.iter().any(|&(_, place)| is_compute(&ops[place as usize]));
+                let is_timed = |op: &Op| if computes { is_compute(op) } else { is_kernel(op) };
                 let repeats_of = |keyed: &[(i64, u32)]| {
-                    let mut launched = Launched::new(ops, launches, keyed, waits, is_host_copy);
+                    let mut launched =
+                        Launched::new(ops, launches, keyed, waits, (is_host_copy, is_timed));
                     let mut repeats = self.make(|stop| launched.sequence.repeats(stop));
                     if has_blocks(&repeats) {
                         // Of the names, none is once in a step. Of the launch shapes, one may be.
@@ -113,8 +118,9 @@ impl Answers {
                         (launched, repeats) = found;
                     }
                 }
-                let all_ns = kernel_ns(ops, &keyed);
-                if has_step(&repeats) && !launched.holds_kernels(&repeats[0], all_ns, has_kernels) {
+                let all_ns = kernel_ns(ops, &keyed, is_kernel);
+                let timed_ns = kernel_ns(ops, &keyed, is_timed);
+                if has_step(&repeats) && !launched.holds_kernels(&repeats, timed_ns, has_kernels) {
                     repeats[0].kind = Kind::Block;
                 }
                 let states = states(&repeats);
@@ -139,9 +145,13 @@ fn is_kernel(op: &Op) -> bool {
     matches!(op.kind, OpKind::Kernel | OpKind::Graph)
 }
 
-/// The time of the kernels among some operations.
-fn kernel_ns(ops: &[Op], keyed: &[(i64, u32)]) -> i64 {
-    let kernels = keyed.iter().map(|&(_, place)| &ops[place as usize]).filter(|op| is_kernel(op));
+fn is_compute(op: &Op) -> bool {
+    is_kernel(op) && op.activity != Activity::Communication
+}
+
+/// The time of the kernels of a kind among some operations.
+fn kernel_ns(ops: &[Op], keyed: &[(i64, u32)], is_counted: impl Fn(&Op) -> bool) -> i64 {
+    let kernels = keyed.iter().map(|&(_, place)| &ops[place as usize]).filter(|op| is_counted(op));
     kernels.fold(0, |sum: i64, op| sum.saturating_add(op.end.saturating_sub(op.start)))
 }
 
@@ -156,12 +166,12 @@ fn states(repeats: &[Repeat]) -> Vec<Option<u32>> {
 }
 
 /// Adds an operation to the last launch.
-fn add_kernel(sequence: &mut Sequence, op: &Op) {
+fn add_kernel(sequence: &mut Sequence, op: &Op, is_timed: bool) {
     if let (true, Some(count), Some(ns)) =
         (is_kernel(op), sequence.kernels.last_mut(), sequence.kernel_ns.last_mut())
     {
         *count += 1;
-        *ns = ns.saturating_add(op.end.saturating_sub(op.start));
+        *ns = ns.saturating_add(if is_timed { op.end.saturating_sub(op.start) } else { 0 });
     }
 }
 
@@ -268,7 +278,7 @@ impl Launched {
         launches: &Launches,
         keyed: &[(i64, u32)],
         waits: &[i64],
-        is_host_copy: impl Fn(u32) -> bool,
+        (is_host_copy, is_timed): (impl Fn(u32) -> bool, impl Fn(&Op) -> bool),
     ) -> Self {
         let mut launched = Self::default();
         let (mut last_call, mut last_thread, mut next_wait) = (NONE, NONE, 0);
@@ -279,7 +289,7 @@ impl Launched {
             launched.ops.push(place);
             // A graph launch is one launch, with the name of its first operation.
             if call != NONE && call == last_call {
-                add_kernel(sequence, op);
+                add_kernel(sequence, op, is_timed(op));
                 continue;
             }
             last_call = call;
@@ -299,7 +309,7 @@ impl Launched {
             sequence.touches_host.push(copies || op.kind == OpKind::Graph || is_other_thread);
             sequence.kernels.push(0);
             sequence.kernel_ns.push(0);
-            add_kernel(sequence, op);
+            add_kernel(sequence, op, is_timed(op));
         }
         if let (true, Some(last)) = (next_wait < waits.len(), sequence.touches_host.last_mut()) {
             *last = true;
@@ -325,11 +335,13 @@ impl Launched {
         }
     }
 
-    /// Whether the kernels of a repeat take enough of the time of all kernels of the lane.
-    fn holds_kernels(&self, repeat: &Repeat, all_ns: i64, has_kernels: bool) -> bool {
+    /// Whether the kernels of all steady states take enough of the time of all kernels of the lane.
+    fn holds_kernels(&self, repeats: &[Repeat], all_ns: i64, has_kernels: bool) -> bool {
+        let states = repeats.iter().filter(|repeat| matches!(repeat.kind, Kind::Step | Kind::Other));
+        let parts = states.flat_map(|state| state.cuts.windows(2).zip(&state.likeness));
         // A part that is unlike the others is something else.
-        let parts = repeat.cuts.windows(2).zip(&repeat.likeness).filter(|(_, like)| **like >= ALIKE);
-        let inside: f64 = parts.map(|(pair, _)| self.kernel_ns(pair[0]..pair[1])).sum();
+        let alike = parts.filter(|(_, like)| **like >= ALIKE);
+        let inside: f64 = alike.map(|(pair, _)| self.kernel_ns(pair[0]..pair[1])).sum();
         // Copies alone are a step of a report that has nothing else.
         inside >= LEAST_OF_KERNELS * all_ns as f64 && (all_ns > 0 || !has_kernels)
     }
