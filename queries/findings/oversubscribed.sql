@@ -6,8 +6,8 @@ summary: Idle time of a GPU while the launching thread waits for a CPU.
 why: To see whether more threads want to run than there are CPUs.
 kind: finding
 tags: [gpu, osrt]
-reads: [all_thread_state, host_part]
-requires: [host_part, thread_state, os_call]
+reads: [all_thread_state, host_segment, idle_part]
+requires: [host_segment, thread_state, os_call]
 finding:
   claim: "Oversubscribed CPUs: the GPU idles while the launching thread waits for a CPU, because other threads of the program use all CPUs."
   ceiling: Idle time in which the thread was ready to run, or off its CPU in no recorded call while every CPU of the capture ran one of its threads.
@@ -40,10 +40,18 @@ see_also: [host_work, thread_time, gpu_idle_host]
 ---*/
 WITH
 waited AS MATERIALIZED (
-  SELECT row_number() OVER (ORDER BY gpu_id, start_ns) AS wait_id, gpu_id, start_ns, end_ns, dur_ns, cause, tid
-  FROM host_part
-  WHERE cause IN ('runnable', 'off CPU')
-    AND dur_ns >= :least
+  SELECT
+    row_number() OVER (ORDER BY part.gpu_id, segment.start_ns) AS wait_id,
+    part.gpu_id,
+    segment.start_ns,
+    segment.end_ns,
+    segment.cause,
+    part.tid
+  FROM host_segment AS segment
+  JOIN idle_part AS part
+    ON part.part_id = segment.part_id
+  WHERE segment.cause IN ('runnable', 'off CPU')
+    AND segment.end_ns - segment.start_ns >= :least
 ),
 running AS MATERIALIZED (
   SELECT cpu, start_ns, end_ns

@@ -52,13 +52,15 @@ turn AS MATERIALIZED (
       global_tid,
       lag(end_ns) OVER one_by_one AS start_ns,
       end_ns,
-      count(*) OVER (PARTITION BY global_tid) AS iterations
+      count(*) OVER (PARTITION BY global_tid) AS iterations,
+      has_other_work
     FROM step
     WHERE end_ns IS NOT NULL
     WINDOW one_by_one AS (PARTITION BY global_tid ORDER BY end_ns, step)
   )
   WHERE iterations >= :iterations
     AND end_ns > start_ns
+    AND NOT has_other_work
 ),
 -- Threads, each with a GPU that it feeds.
 thread AS MATERIALIZED (

@@ -1,6 +1,6 @@
 /*---
 name: steps
-version: 2
+version: 3
 title: Steps
 summary: One row per step and GPU, marked by NVTX ranges or found by repetition.
 why: To see what the program repeats, how long a step takes on the GPU and on the host, and where start-up ends.
@@ -23,6 +23,7 @@ columns:
   - {name: found, type: text, priority: 1, doc: "marked: by NVTX ranges. repeated: by the sequence of launches."}
   - {name: step_count, type: int, unit: count, label: "steps", priority: 3, doc: "Steps of the thread that have GPU work."}
   - {name: repeat_count, type: int, unit: count, label: "repeats", priority: 2, doc: "Repeats of the launch sequence that begin in the step: a marked step with 3 encloses three passes. Null if no sequence repeats."}
+  - {name: has_other_work, type: bool, label: "other work", priority: 2, doc: "1 if less than 70 % of what it and the usual step launch is in both, as of a step with an evaluation in it; 0 for marked steps."}
   - {name: start_ns, type: timestamp, unit: ns, label: "start", priority: 1, doc: "Start of dur_ns, on the report's clock."}
   - {name: cpu_start_ns, type: timestamp, unit: ns, label: "host start", priority: 3, doc: "Start of the step on the CPU; null if launches were not recorded."}
   - {name: pid, type: id, priority: 2, doc: "Operating system process ID."}
@@ -57,6 +58,7 @@ SELECT
   win.found,
   win.step_count,
   win.repeat_count,
+  win.has_other_work,
   gpu.start_ns,
   win.cpu_start_ns,
   win.pid,

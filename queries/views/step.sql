@@ -14,6 +14,7 @@ columns:
   - {name: cpu_end_ns, type: timestamp, unit: ns, doc: "End of the range, or of the last launching call, on the CPU; null if launches were not recorded."}
   - {name: op_count, type: int, unit: count, doc: "GPU operations launched in the step."}
   - {name: likeness_pct, type: percent, unit: percent, doc: "What this step and the usual step both launch, of what either launches; null for marked steps."}
+  - {name: has_other_work, type: bool, doc: "1 if likeness_pct is below 70, as of a step with an evaluation in it; 0 for marked steps."}
   - {name: repeat_count, type: int, unit: count, doc: "Repeats of the launch sequence that begin in the step: 1 for a repeated step. Null if no sequence repeats. A marked step with 3 encloses three passes."}
   - {name: pid, type: id, doc: "Operating system process ID."}
   - {name: tid, type: id, doc: "Operating system thread ID; null if launches were not recorded."}
@@ -89,6 +90,7 @@ SELECT
   end_ns AS cpu_end_ns,
   op_count,
   NULL AS likeness_pct,
+  0 AS has_other_work,
   enclosed.repeat_count,
   pid,
   tid,
@@ -110,6 +112,7 @@ SELECT
   cpu_end_ns,
   op_count,
   likeness_pct,
+  likeness_pct < 70,
   1,
   pid,
   nullif(thread & 16777215, 0),

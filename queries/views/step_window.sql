@@ -17,6 +17,7 @@ columns:
   - {name: cpu_end_ns, type: timestamp, unit: ns, doc: "End of the step on the CPU; null if launches were not recorded."}
   - {name: op_count, type: int, unit: count, doc: "GPU operations launched in the step, on all GPUs."}
   - {name: step_count, type: int, unit: count, doc: "Steps of the thread that have GPU work."}
+  - {name: has_other_work, type: bool, doc: "As in step."}
   - {name: repeat_count, type: int, unit: count, doc: "As in step."}
   - {name: pid, type: id, doc: "Operating system process ID."}
   - {name: tid, type: id, doc: "Operating system thread ID."}
@@ -34,8 +35,7 @@ limits: >-
   has rows for all GPUs of its process.
 ---*/
 WITH
--- Steps can overlap on the GPU: each ends when all before it have ended. Each window sorts all that it carries,
--- so most columns are joined in the end.
+-- Steps can overlap on the GPU: each ends when all before it have ended.
 ended AS (
   SELECT
     pid,
@@ -44,12 +44,13 @@ ended AS (
     found,
     start_ns,
     cpu_start_ns,
-    max(end_ns) OVER in_order AS to_ns,
+    max(end_ns) OVER (in_order ROWS UNBOUNDED PRECEDING) AS to_ns,
+    max(end_ns) OVER (in_order ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_ns,
     row_number() OVER in_order AS nth,
     coalesce(likeness_pct >= 90, 1) AS is_alike
   FROM step
   WHERE op_count > 0
-  WINDOW in_order AS (PARTITION BY global_tid ORDER BY step ROWS UNBOUNDED PRECEDING)
+  WINDOW in_order AS (PARTITION BY global_tid ORDER BY step)
 ),
 -- The GPU may still have work of before when the first step begins.
 work AS MATERIALIZED (
@@ -58,11 +59,14 @@ work AS MATERIALIZED (
   WHERE level = 'process'
     AND activity = 'any'
 ),
-begun AS (
+timed AS MATERIALIZED (
   SELECT
-    *,
+    pid,
+    global_tid,
+    step,
+    start_ns,
     coalesce(
-      lag(to_ns) OVER (PARTITION BY global_tid ORDER BY nth),
+      before_ns,
       iif(
         found = 'marked',
         min(
@@ -78,45 +82,60 @@ begun AS (
         start_ns
       )
     ) AS from_ns,
-    count(*) OVER (PARTITION BY global_tid) AS timed_count
+    to_ns,
+    nth,
+    is_alike
   FROM ended
 ),
-timed AS (
-  SELECT *, to_ns - from_ns AS from_to_ns
-  FROM begun
-),
-halved AS (
-  SELECT
-    *,
-    nth > timed_count / 2 AS is_late,
-    row_number() OVER (PARTITION BY global_tid, nth > timed_count / 2 ORDER BY from_to_ns, nth) AS rank,
-    count(*) OVER (PARTITION BY global_tid, nth > timed_count / 2) AS ranked_count,
-    -- Each thread has one first step.
-    count(*) FILTER (WHERE nth = 1) OVER (PARTITION BY pid) AS thread_count
+thread AS MATERIALIZED (
+  SELECT global_tid, pid, count(*) AS timed_count
   FROM timed
+  GROUP BY global_tid, pid
 ),
-usual AS (
-  SELECT
-    *,
-    avg(iif(is_late AND rank IN ((ranked_count + 1) / 2, ranked_count / 2 + 1), from_to_ns, NULL))
-      OVER (PARTITION BY global_tid) AS usual_ns
-  FROM halved
+usual AS MATERIALIZED (
+  SELECT thread.global_tid, thread.timed_count, median(timed.to_ns - timed.from_ns) AS usual_ns
+  FROM timed
+  JOIN thread
+    ON thread.global_tid = timed.global_tid
+    AND timed.nth > thread.timed_count / 2
+  GROUP BY thread.global_tid
 ),
 -- The first step that is not longer than usual, and that has one before it, ends the warm-up.
-warm AS (
+steady AS MATERIALIZED (
   SELECT
-    *,
-    nth < min(iif(from_to_ns <= 1.5 * usual_ns AND is_alike AND (nth > 1 OR timed_count < 4), nth, NULL))
-      OVER (PARTITION BY global_tid) AS is_warm_up,
-    nth > max(iif(is_alike, nth, NULL)) OVER (PARTITION BY global_tid) AS is_tail
-  FROM usual
+    timed.global_tid,
+    min(iif(
+      timed.is_alike
+        AND timed.to_ns - timed.from_ns <= 1.5 * usual.usual_ns
+        AND (timed.nth > 1 OR usual.timed_count < 4),
+      timed.nth,
+      NULL
+    )) AS first,
+    max(iif(timed.is_alike, timed.nth, NULL)) AS last
+  FROM timed
+  JOIN usual
+    ON usual.global_tid = timed.global_tid
+  GROUP BY timed.global_tid
 ),
 placed AS MATERIALIZED (
-  SELECT
-    *,
-    row_number() OVER (PARTITION BY global_tid, is_warm_up, is_tail ORDER BY from_to_ns, nth) AS steady_rank,
-    count(*) OVER (PARTITION BY global_tid, is_warm_up, is_tail) AS steady_count
-  FROM warm
+  SELECT timed.*, coalesce(timed.nth < steady.first, 0) AS is_warm_up, coalesce(timed.nth > steady.last, 0) AS is_tail
+  FROM timed
+  JOIN steady
+    ON steady.global_tid = timed.global_tid
+),
+middle AS MATERIALIZED (
+  SELECT global_tid, nth
+  FROM (
+    SELECT
+      global_tid,
+      nth,
+      row_number() OVER (PARTITION BY global_tid ORDER BY to_ns - from_ns, nth) AS rank,
+      count(*) OVER (PARTITION BY global_tid) AS steady_count
+    FROM placed
+    WHERE NOT is_warm_up
+      AND NOT is_tail
+  )
+  WHERE rank = (steady_count + 1) / 2
 ),
 process_gpu AS MATERIALIZED (
   SELECT DISTINCT pid, device_id, gpu_id
@@ -124,65 +143,67 @@ process_gpu AS MATERIALIZED (
   WHERE level = 'process'
     AND activity = 'any'
 ),
--- Where the steps of processes with several threads begin.
+-- Processes with several threads that have steps, and the GPUs on which these begin. Nothing is read if there are none.
+shared AS MATERIALIZED (
+  SELECT pid
+  FROM thread
+  GROUP BY pid
+  HAVING count(*) > 1
+),
 first_op AS MATERIALIZED (
   SELECT DISTINCT pid, device_id, start_ns
-  -- Nothing is read if each process has one thread with steps.
-  FROM (SELECT 1 FROM placed WHERE thread_count > 1 LIMIT 1)
+  FROM (SELECT 1 FROM shared LIMIT 1)
   CROSS JOIN all_gpu_op
-  WHERE start_ns IN (SELECT start_ns FROM placed WHERE thread_count > 1)
+  WHERE start_ns IN (SELECT start_ns FROM placed WHERE pid IN (SELECT pid FROM shared))
 ),
-on_gpu AS (
-  SELECT
-    placed.*,
-    process_gpu.gpu_id,
-    process_gpu.device_id,
-    placed.thread_count = 1 OR first_op.start_ns IS NOT NULL AS begins_here
-  FROM placed
-  JOIN process_gpu
-    ON process_gpu.pid = placed.pid
-  LEFT JOIN first_op
-    ON first_op.pid = placed.pid
-    AND first_op.device_id = process_gpu.device_id
-    AND first_op.start_ns = placed.start_ns
-),
-used AS (
-  SELECT
-    *,
-    max(begins_here) OVER (PARTITION BY global_tid) AS begins_somewhere,
-    max(begins_here) OVER (PARTITION BY global_tid, device_id) AS uses_gpu
-  FROM on_gpu
+begun AS MATERIALIZED (
+  SELECT DISTINCT placed.global_tid, first_op.device_id
+  FROM first_op
+  JOIN placed
+    ON placed.pid = first_op.pid
+    AND placed.start_ns = first_op.start_ns
+  WHERE first_op.pid IN (SELECT pid FROM shared)
 )
 SELECT
-  used.gpu_id,
-  used.device_id,
-  used.step,
+  process_gpu.gpu_id,
+  process_gpu.device_id,
+  placed.step,
   CASE
-    WHEN is_warm_up THEN 'warm-up'
-    WHEN is_tail THEN 'tail'
-    WHEN steady_rank = (steady_count + 1) / 2 THEN 'median'
+    WHEN placed.is_warm_up THEN 'warm-up'
+    WHEN placed.is_tail THEN 'tail'
+    WHEN middle.nth = placed.nth THEN 'median'
     ELSE 'steady'
   END AS part,
-  used.found,
-  used.from_ns AS start_ns,
-  used.to_ns AS end_ns,
-  used.from_to_ns AS dur_ns,
-  used.cpu_start_ns,
+  step.found,
+  placed.from_ns AS start_ns,
+  placed.to_ns AS end_ns,
+  placed.to_ns - placed.from_ns AS dur_ns,
+  step.cpu_start_ns,
   step.cpu_end_ns,
   step.op_count,
-  used.timed_count AS step_count,
+  thread.timed_count AS step_count,
+  step.has_other_work,
   step.repeat_count,
-  used.pid,
+  placed.pid,
   step.tid,
-  used.global_tid,
+  placed.global_tid,
   step.range_id,
   step.step_name,
   step.layer_name
 FROM scope AS of_scope
-CROSS JOIN used
+CROSS JOIN placed
+JOIN thread
+  ON thread.global_tid = placed.global_tid
+JOIN process_gpu
+  ON process_gpu.pid = placed.pid
 JOIN step
-  ON step.global_tid = used.global_tid
-  AND step.step = used.step
-WHERE (uses_gpu OR NOT begins_somewhere)
-  AND (of_scope.start_ns IS NULL OR to_ns > of_scope.start_ns)
-  AND (of_scope.end_ns IS NULL OR from_ns < of_scope.end_ns)
+  ON step.global_tid = placed.global_tid
+  AND step.step = placed.step
+LEFT JOIN middle
+  ON middle.global_tid = placed.global_tid
+WHERE (
+    (placed.global_tid, process_gpu.device_id) IN (SELECT global_tid, device_id FROM begun)
+    OR placed.global_tid NOT IN (SELECT global_tid FROM begun)
+  )
+  AND (of_scope.start_ns IS NULL OR placed.to_ns > of_scope.start_ns)
+  AND (of_scope.end_ns IS NULL OR placed.from_ns < of_scope.end_ns)

@@ -1,6 +1,6 @@
 /*---
 name: iteration_sum
-version: 2
+version: 3
 title: Iterations of each GPU
 summary: Number and time of the iterations of each GPU, with the parts of the median.
 why: To see how long an iteration takes, how steady it is, and where its time goes.
@@ -13,11 +13,14 @@ columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: layer_name, type: text, label: "iterations", priority: 0, doc: "Name of the iterations, each number replaced by *; step without a range."}
   - {name: found, type: text, priority: 2, doc: "marked: by NVTX ranges. repeated: by the sequence of launches."}
-  - {name: iteration_count, type: int, unit: count, label: "count", priority: 1, doc: "Iterations without the warm-up."}
+  - {name: iteration_count, type: int, unit: count, label: "count", priority: 1, doc: "Iterations without the warm-up and without other_count."}
   - {name: warm_up_count, type: int, unit: count, label: "warm-up", priority: 1, doc: "Iterations of the warm-up, which no other column counts."}
+  - {name: other_count, type: int, unit: count, label: "with other work", priority: 2, doc: "Iterations after the warm-up that launch other work, too, such as an evaluation."}
+  - {name: other_max_ns, type: duration, unit: ns, label: "longest of these", priority: 2, doc: "Time of the longest of other_count; null without one."}
+  - {name: other_ns, type: duration, unit: ns, label: "all of these", priority: 3, doc: "Sum of the times of other_count; null without one."}
   - {name: median_ns, type: duration, unit: ns, priority: 1, doc: "Time of the median iteration."}
-  - {name: min_ns, type: duration, unit: ns, priority: 1, doc: "Time of the fastest iteration."}
-  - {name: max_ns, type: duration, unit: ns, priority: 1, doc: "Time of the slowest iteration."}
+  - {name: min_ns, type: duration, unit: ns, priority: 1, doc: "Time of the fastest of iteration_count."}
+  - {name: max_ns, type: duration, unit: ns, priority: 1, doc: "Time of the slowest of iteration_count."}
   - {name: slowest, type: int, priority: 2, doc: "Number of the slowest iteration, the first one if several tie."}
   - {name: median_iteration, type: int, label: "median step", priority: 2, doc: "Number of the median iteration."}
   - {name: median_name, type: text, label: "range of the median", priority: 3, doc: "Name of its range."}
@@ -29,7 +32,7 @@ columns:
   - {name: exposed_communication_pct, type: percent, unit: percent, label: "exposed comm. % of median", priority: 1, doc: "exposed_communication_ns as a share of median_ns."}
   - {name: exposed_memory_pct, type: percent, unit: percent, label: "exposed copies % of median", priority: 1, doc: "exposed_memory_ns as a share of median_ns."}
   - {name: idle_pct, type: percent, unit: percent, label: "idle % of median", priority: 1, doc: "idle_ns as a share of median_ns."}
-  - {name: steady_ns, type: duration, unit: ns, label: "all together", priority: 3, doc: "Sum of the times of all iterations."}
+  - {name: steady_ns, type: duration, unit: ns, label: "all together", priority: 3, doc: "Sum of the times of all iterations, also of other_count."}
   - {name: pid, type: id, priority: 3, doc: "Operating system process ID."}
   - {name: tid, type: id, priority: 3, doc: "Operating system ID of the thread."}
 checks:
@@ -43,7 +46,14 @@ see_also: [steps, iterations, gpu_time]
 ---*/
 WITH
 steady AS (
-  SELECT *, row_number() OVER (PARTITION BY gpu_id, pid, tid ORDER BY dur_ns DESC, step) AS slow_rank
+  SELECT
+    *,
+    -- The median stands for all.
+    has_other_work AND part <> 'median' AS is_other,
+    row_number() OVER (
+      PARTITION BY gpu_id, pid, tid
+      ORDER BY has_other_work AND part <> 'median', dur_ns DESC, step
+    ) AS slow_rank
   FROM steps
   WHERE part IN ('median', 'steady')
     AND step_count > 1
@@ -53,9 +63,12 @@ total AS (
     gpu_id,
     pid,
     tid,
-    count(*) AS iteration_count,
-    min(dur_ns) AS min_ns,
-    max(dur_ns) AS max_ns,
+    count(*) FILTER (WHERE NOT is_other) AS iteration_count,
+    sum(is_other) AS other_count,
+    max(iif(is_other, dur_ns, NULL)) AS other_max_ns,
+    sum(iif(is_other, dur_ns, NULL)) AS other_ns,
+    min(iif(is_other, NULL, dur_ns)) AS min_ns,
+    max(iif(is_other, NULL, dur_ns)) AS max_ns,
     sum(dur_ns) AS steady_ns,
     max(iif(slow_rank = 1, step, NULL)) AS slowest
   FROM steady
@@ -74,6 +87,9 @@ SELECT
       AND warm.pid = total.pid
       AND warm.tid IS NOT DISTINCT FROM total.tid
   ) AS warm_up_count,
+  total.other_count,
+  total.other_max_ns,
+  total.other_ns,
   middle.dur_ns AS median_ns,
   total.min_ns,
   total.max_ns,
