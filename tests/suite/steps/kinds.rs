@@ -467,3 +467,116 @@ fn a_wait_after_the_last_operation_is_the_verdict() {
     assert!(screen.contains("Likely a hang: no GPU work is recorded for 30.0"), "{screen}");
     assert!(screen.contains("waits in cudaStreamSynchronize"), "{screen}");
 }
+
+/// Eleven steps of the same work, with a pause before each, and what follows.
+fn paused(pause: i64, end: impl FnOnce(&mut Writer)) -> Made {
+    Made::of(|writer| {
+        for _ in 0..11 {
+            writer.work(pause);
+            writer.kernels(&["gemm", "norm"], 2 * MS);
+            writer.kernel(ALL_REDUCE, 16, MS / 50);
+            writer.read_back();
+        }
+        end(writer);
+    })
+}
+
+const ALL_REDUCE: &str =
+    "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<(unsigned long)4096>)";
+
+impl Made {
+    fn with(self, statements: &str) -> Self {
+        Connection::open(&self.report).unwrap().execute_batch(statements).unwrap();
+        self
+    }
+
+    /// The last CUDA call takes so much longer.
+    fn waits(self, ns: i64) -> Self {
+        self.with(&format!(
+            "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET end = end + {ns}
+             WHERE start = (SELECT max(start) FROM CUPTI_ACTIVITY_KIND_RUNTIME);"
+        ))
+    }
+}
+
+/// A wait until the end is a hang if all waits before it are short, whatever its share of the capture.
+#[test]
+fn a_wait_until_the_end_is_a_hang_in_a_long_capture() {
+    let screen = paused(400 * MS, |_| ()).waits(3_000 * MS).screen();
+    assert!(screen.contains("Likely a hang: no GPU work is recorded for 3.0"), "{screen}");
+    let screen = paused(400 * MS, |_| ()).waits(900 * MS).screen();
+    assert!(!screen.contains("Likely a hang"), "{screen}");
+}
+
+/// What waits need not be a call that synchronizes or copies.
+#[test]
+fn any_call_that_waits_and_polling_is_a_hang() {
+    let rename = "
+        INSERT INTO StringIds (id, value) SELECT max(id) + 1, 'cudaFree_v3020' FROM StringIds;
+        UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET nameId = (SELECT max(id) FROM StringIds)
+        WHERE start = (SELECT max(start) FROM CUPTI_ACTIVITY_KIND_RUNTIME);";
+    let screen = paused(MS, |_| ()).waits(20_000 * MS).with(rename).screen();
+    assert!(screen.contains("waits in cudaFree."), "{screen}");
+
+    let poll = "
+        INSERT INTO StringIds (id, value) SELECT max(id) + 1, 'cudaEventQuery_v3020' FROM StringIds;
+        WITH RECURSIVE
+        poll (nth) AS (SELECT 1 UNION ALL SELECT nth + 1 FROM poll WHERE nth < 500)
+        INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME
+          (start, end, eventClass, globalTid, correlationId, nameId, returnValue)
+        SELECT end + 20000000 * nth, end + 20000000 * nth + 3000, 0, globalTid, correlationId + nth,
+          (SELECT max(id) FROM StringIds), 600
+        FROM poll
+        CROSS JOIN (SELECT * FROM CUPTI_ACTIVITY_KIND_RUNTIME ORDER BY start DESC LIMIT 1);";
+    let screen = paused(MS, |_| ()).with(poll).screen();
+    assert!(screen.contains("Likely a hang"), "{screen}");
+    assert!(screen.contains("polls with cudaEventQuery."), "{screen}");
+    // The work that is asked for is done.
+    let done = "
+        UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET returnValue = 0
+        WHERE start > (SELECT min(start) FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE returnValue = 600);";
+    let screen = paused(MS, |_| ()).with(poll).with(done).screen();
+    assert!(!screen.contains("Likely a hang"), "{screen}");
+}
+
+#[test]
+fn a_collective_until_the_end_is_a_hang() {
+    let screen = paused(MS, |writer| writer.kernel(ALL_REDUCE, 16, 30_000 * MS)).screen();
+    assert!(screen.contains("Likely a hang, or a very late rank: one AllReduce of"), "{screen}");
+    assert!(!screen.contains("Warning: One execution"), "{screen}");
+}
+
+/// After the last CUDA call, the main thread waits for a lock, or writes a file.
+#[test]
+fn what_follows_the_last_cuda_call_is_said() {
+    let calls = |function: &str, count: i64| {
+        format!(
+            "CREATE TABLE IF NOT EXISTS OSRT_API (
+               start INTEGER, end INTEGER, eventClass INTEGER, globalTid INTEGER, nameId INTEGER,
+               returnValue INTEGER, nestingLevel INTEGER, callchainId INTEGER, argumentsId INTEGER
+             );
+             INSERT INTO StringIds (id, value) SELECT max(id) + 1, '{function}' FROM StringIds;
+             WITH RECURSIVE
+             call (nth) AS (SELECT 0 UNION ALL SELECT nth + 1 FROM call WHERE nth + 1 < {count})
+             INSERT INTO OSRT_API
+             SELECT end + 10000000000 / {count} * nth, end + 10000000000 / {count} * (nth + 1), 27, globalTid,
+               (SELECT max(id) FROM StringIds), 0, 0, 0, 0
+             FROM call
+             CROSS JOIN (SELECT * FROM CUPTI_ACTIVITY_KIND_RUNTIME ORDER BY start DESC LIMIT 1);
+             UPDATE ANALYSIS_DETAILS SET duration = duration + 10000000000, stopTime = stopTime + 10000000000;"
+        )
+    };
+    for (function, count, said) in [
+        ("pthread_mutex_lock", 1, "Likely a hang: process 4100 is in pthread_mutex_lock for 10.0"),
+        ("pthread_cond_wait", 1, "The program waits: process 4100 is in pthread_cond_wait for 10.0"),
+        ("write", 100, "after the last CUDA call, of which the main thread spends 10.0"),
+    ] {
+        let screen = paused(MS, |_| ()).with(&calls(function, count)).screen();
+        assert!(screen.contains(said), "{screen}");
+        assert_eq!(
+            screen.contains("figures below are for the time before"),
+            function != "write",
+            "{screen}"
+        );
+    }
+}
