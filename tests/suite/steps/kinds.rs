@@ -313,6 +313,54 @@ fn warm_up_by_name_is_no_steady_step() {
     }
 }
 
+/// The name of the warm-up may be on a range around its steps.
+#[test]
+fn steps_inside_a_range_of_the_warm_up_are_no_steps() {
+    for around in ["warmup", "Warm-up", "warm_up phase"] {
+        let made = Made::of(|writer| {
+            for (name, count) in [(around, 12), ("measure", 10)] {
+                writer.range(name.to_owned(), |writer| {
+                    for step in 0..count {
+                        writer.range(format!("step {step}"), |writer| {
+                            writer.kernels(&["gemm", "norm"], MS)
+                        });
+                    }
+                });
+            }
+        });
+        assert!(is_about(made.steps(), 10, 2_000), "{around}: {:?}", made.steps());
+    }
+}
+
+/// Without other ranges, those of the warm-up are the steps.
+#[test]
+fn a_capture_of_the_warm_up_has_its_steps() {
+    let made = Made::of(|writer| {
+        writer.range("warmup".to_owned(), |writer| {
+            for step in 0..12 {
+                writer.range(format!("step {step}"), |writer| writer.kernels(&["gemm", "norm"], MS));
+            }
+        });
+    });
+    assert_eq!(made.steps().map(|(count, _)| count), Some(12));
+}
+
+/// `OptimizerStep` is a phase of one.
+#[test]
+fn the_last_word_of_a_name_can_mark_steps() {
+    let made = Made::of(|writer| {
+        for (name, count) in [("WarmupIteration", 12), ("BenchIteration", 10)] {
+            for step in 0..count {
+                writer.range(format!("{name} {step}"), |writer| {
+                    writer.kernels(&["gemm", "norm"], MS);
+                    writer.range("OptimizerStep".to_owned(), |writer| writer.kernel("adam", 64, MS));
+                });
+            }
+        }
+    });
+    assert!(is_about(made.steps(), 10, 3_000), "{:?}", made.steps());
+}
+
 /// Each size once, or a hundred times, over three orders of magnitude.
 #[test]
 fn a_sweep_over_sizes_has_no_steps() {
@@ -389,6 +437,41 @@ fn marked_levels_are_steps() {
         "Coarse Level *",
     ]);
     assert_eq!(steps.lines().count(), 16, "{steps}");
+}
+
+/// Levels inside one range are steps; inside a cycle that repeats they are a part of it.
+#[test]
+fn levels_are_steps_where_nothing_around_them_repeats() {
+    for cycles in [1, 6] {
+        let made = Made::of(|writer| {
+            writer.range("Multigrid solve".to_owned(), |writer| {
+                for cycle in 0..cycles {
+                    writer.range(format!("V-cycle {cycle}"), |writer| {
+                        for level in 0..16 {
+                            writer.range(format!("Level {level}"), |writer| {
+                                (0..10)
+                                    .for_each(|_| writer.kernel("smooth", 64, 20_000 + 5_000 * level));
+                            });
+                        }
+                    });
+                }
+            });
+        });
+        let names = rows(&made.report, "SELECT DISTINCT layer_name FROM iteration");
+        assert_eq!(names.len(), usize::from(cycles == 1), "{names:?}");
+    }
+}
+
+/// A number that is a part of a word is not folded, so the pattern names the steps.
+#[test]
+fn a_pattern_of_several_names_is_the_name_of_the_steps() {
+    let made = Made::of(|writer| {
+        for level in 0..7 {
+            writer.range(format!("refine_L{level}"), |writer| writer.kernels(&["gemm", "norm"], MS));
+        }
+    });
+    let screen = stdout(&["overview", made.path(), "--iter", "refine_L*"]);
+    assert!(screen.contains("marked by `refine_L*`"), "{screen}");
 }
 
 /// `--iter` names the steps, whatever else is marked or repeats.
