@@ -10,7 +10,7 @@ tags: [osrt]
 reads: [all_cuda_call, all_os_call, capture, capture_phase]
 requires: [cuda_call, os_call, capture]
 params:
-  - {name: at_least, type: duration, default: 1s, min: 0, doc: "Shortest time after the last CUDA call."}
+  - {name: at_least, type: duration, default: 5s, min: 0, doc: "Shortest time after the last CUDA call. The profiler alone can take some seconds when a program ends."}
   - {name: at_least_pct, type: real, default: 20, min: 0, max: 100, doc: "Its smallest share of the time from the first CUDA call on, in percent."}
 columns:
   - {name: pid, type: id, priority: 0, doc: "Operating system process ID."}

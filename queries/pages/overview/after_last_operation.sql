@@ -36,11 +36,11 @@ checks:
   - kind IN ('call', 'polling', 'collective')
 limits: >-
   A wait lasts until the capture ends if at most a tenth of its length follows. Calls that neither synchronize nor copy,
-  such as cudaFree, also need a launch before them that never ran, unless they have at_least_pct of the capture. A
-  collective needs at_least_pct, or another process that launched fewer, because it may only wait for a late rank. Calls
-  that work on the CPU do not count: those that pin memory, allocate, load code or control the profiler. A query that
-  returns 0, in a process in which others return 600, finds that the work is done, and does not count. NVTX ranges of
-  NCCL have the names of its functions, such as ncclAllReduce.
+  such as cudaFree, count only after a launch that never ran, because the profiler can hold them up when a program ends.
+  A collective needs at_least_pct, or another process that launched fewer, because it may only wait for a late rank.
+  Calls that work on the CPU do not count: those that pin memory, allocate, load code or control the profiler. A query
+  that returns 0, in a process in which others return 600, finds that the work is done, and does not count. NVTX ranges
+  of NCCL have the names of its functions, such as ncclAllReduce.
 see_also: [cuda_api_sync, launch_outcomes]
 ---*/
 WITH
@@ -122,7 +122,7 @@ waiting AS MATERIALIZED (
   WHERE text GLOB 'cu*Synchronize*'
     OR text GLOB 'cu*Memcpy*'
 ),
--- Launches that no recorded work follows.
+-- Processes whose last launch never ran. Graphs that are traced as a whole have no work of their own.
 unrun AS MATERIALIZED (
   SELECT DISTINCT call.global_tid >> 24 & 16777215 AS pid
   FROM (SELECT 1 FROM later LIMIT 1)
@@ -131,7 +131,7 @@ unrun AS MATERIALIZED (
     ON string.string_id = call.name_id
   WHERE call.start_ns > call.last_work_ns
     AND string.text GLOB '*Launch*'
-    AND NOT (string.text GLOB '*HostFunc*')
+    AND NOT (string.text GLOB '*HostFunc*' OR string.text GLOB '*GraphLaunch*')
 ),
 by_call AS (
   SELECT
@@ -250,12 +250,15 @@ hung AS (
     *,
     row_number() OVER (PARTITION BY pid ORDER BY kind = 'collective', wait_ns DESC, start_ns, waits_in) AS nth
   FROM judged
-  WHERE is_most AND kind <> 'collective'
-    OR (
-      lasts
-      AND (is_sure OR is_most OR other_count < range_count)
-      AND wait_ns >= :times * iif(kind = 'collective', coalesce(before_ns, 0), before_ns)
-    )
+  WHERE CASE kind
+      WHEN 'collective' THEN
+        lasts
+        AND (is_most OR other_count < range_count)
+        AND wait_ns >= :times * coalesce(before_ns, 0)
+      ELSE
+        is_sure
+        AND (is_most OR lasts AND wait_ns >= :times * before_ns)
+    END
 )
 SELECT
   pid,
