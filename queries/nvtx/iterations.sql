@@ -83,8 +83,6 @@ reached AS (
   FROM wanted
   JOIN nvtx_projection AS range
     ON range.name_id = wanted.name_id
-  WHERE :tag IS NOT NULL
-    OR range.path_id IN (SELECT path_id FROM picked)
 ),
 instance AS (
   SELECT
@@ -103,6 +101,7 @@ kept AS (
   SELECT *
   FROM instance
   WHERE iteration >= :skip
+    AND (:tag IS NOT NULL OR path_id IN (SELECT path_id FROM picked))
 ),
 sequence AS (
   SELECT layer_name, global_tid, avg(span_ns) AS span_mean_ns, stddev(span_ns) AS span_stddev_ns

@@ -8,7 +8,7 @@ columns:
   - {name: range_id, type: id, doc: "Row ID of the range in the raw table."}
   - {name: layer_name, type: text, doc: "Name of the iterations, each number replaced by *; the scope's pattern if it matches several such names. The same in all rows."}
   - {name: range_name, type: text, doc: "Message, with the prefix DOMAIN: outside the default domain."}
-  - {name: iteration, type: int, doc: "Position by start among the iterations of the thread, from 0."}
+  - {name: iteration, type: int, doc: "Position by start among the iterations of the thread, from 0. Those inside a warm-up count, too."}
   - {name: iteration_count, type: int, unit: count, doc: "Iterations of the thread."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the range on the CPU, on the report's clock."}
   - {name: end_ns, type: timestamp, unit: ns, doc: "End of the range on the CPU. A range that never ended ends with the last range."}
@@ -182,16 +182,23 @@ reached AS (
     ) AS reached_ns
   FROM all_nvtx_projection AS range
   WHERE range.name_id IN (SELECT name_id FROM chosen)
+),
+-- Numbers are those of --iter, which counts the warm-up.
+numbered AS (
+  SELECT *, row_number() OVER (PARTITION BY global_tid ORDER BY start_ns, range_id) - 1 AS iteration
+  FROM reached
+  WHERE reached_ns IS NULL
+    OR start_ns >= reached_ns
 )
 SELECT
   range_id,
   CASE
     WHEN (SELECT count(DISTINCT layer_name) FROM all_nvtx_name WHERE name_id IN (SELECT name_id FROM chosen)) > 1
       THEN (SELECT iteration_name FROM scope)
-    ELSE (SELECT layer_name FROM all_nvtx_name WHERE all_nvtx_name.name_id = reached.name_id)
+    ELSE (SELECT layer_name FROM all_nvtx_name WHERE all_nvtx_name.name_id = numbered.name_id)
   END AS layer_name,
   range_name,
-  row_number() OVER (PARTITION BY global_tid ORDER BY start_ns, range_id) - 1 AS iteration,
+  iteration,
   count(*) OVER (PARTITION BY global_tid) AS iteration_count,
   start_ns,
   end_ns,
@@ -202,6 +209,6 @@ SELECT
   pid,
   tid,
   global_tid
-FROM reached
-WHERE (reached_ns IS NULL OR start_ns >= reached_ns)
-  AND (NOT is_warm OR all_warm)
+FROM numbered
+WHERE NOT is_warm
+  OR all_warm

@@ -329,6 +329,9 @@ fn steps_inside_a_range_of_the_warm_up_are_no_steps() {
             }
         });
         assert!(is_about(made.steps(), 10, 2_000), "{around}: {:?}", made.steps());
+        // `--iter` counts all of them.
+        let numbers = rows(&made.report, "SELECT min(step), max(step) FROM step");
+        assert_eq!(numbers, [["12", "21"]]);
     }
 }
 
@@ -594,12 +597,19 @@ fn a_wait_until_the_end_is_a_hang_in_a_long_capture() {
 /// What waits need not be a call that synchronizes or copies.
 #[test]
 fn any_call_that_waits_and_polling_is_a_hang() {
+    let lost = |writer: &mut Writer| writer.kernel("lost", 64, MS);
+    let lose = "
+        DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL
+        WHERE start = (SELECT max(start) FROM CUPTI_ACTIVITY_KIND_KERNEL);";
     let rename = "
         INSERT INTO StringIds (id, value) SELECT max(id) + 1, 'cudaFree_v3020' FROM StringIds;
         UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET nameId = (SELECT max(id) FROM StringIds)
         WHERE start = (SELECT max(start) FROM CUPTI_ACTIVITY_KIND_RUNTIME);";
-    let screen = paused(MS, |_| ()).waits(20_000 * MS).with(rename).screen();
+    let screen = paused(MS, lost).waits(20_000 * MS).with(rename).with(lose).screen();
     assert!(screen.contains("waits in cudaFree."), "{screen}");
+    // When a program ends, memory takes long to free.
+    let screen = paused(MS, lost).waits(20_000 * MS).with(rename).screen();
+    assert!(!screen.contains("Likely a hang"), "{screen}");
 
     let poll = "
         INSERT INTO StringIds (id, value) SELECT max(id) + 1, 'cudaEventQuery_v3020' FROM StringIds;
