@@ -32,7 +32,13 @@ see_also: [iterations, data_loading, host_work]
 ---*/
 WITH
 steady AS MATERIALIZED (
-  SELECT layer_name, global_tid, cpu_start_ns, cpu_end_ns, step, step_count
+  SELECT
+    layer_name,
+    global_tid,
+    cpu_start_ns,
+    cpu_end_ns,
+    step = min(step) OVER (PARTITION BY global_tid) AS is_first,
+    step = max(step) OVER (PARTITION BY global_tid) AS is_last
   FROM step
   WHERE step_count >= 3
     AND found = 'marked'
@@ -40,11 +46,11 @@ steady AS MATERIALIZED (
 border AS (
   SELECT global_tid, cpu_start_ns AS at_ns
   FROM steady
-  WHERE step > 0
+  WHERE NOT is_first
   UNION
   SELECT global_tid, cpu_end_ns
   FROM steady
-  WHERE step < step_count - 1
+  WHERE NOT is_last
 ),
 -- From each border to the next: a gap that begins in another one than it ends in crosses a border.
 part AS MATERIALIZED (

@@ -6,7 +6,7 @@ summary: One row per iteration of an NVTX range, with its GPU time.
 why: To see whether iterations take the same time, which ones are slow, and how long the gaps in their GPU work are.
 kind: sum
 tags: [cuda, nvtx]
-reads: [all_nvtx_span, iteration, nvtx_name, nvtx_projection, scope]
+reads: [all_nvtx_projection, all_nvtx_span, iteration, nvtx_name, nvtx_projection, scope]
 requires: [nvtx_projection, nvtx_op]
 params:
   - {name: tag, type: text, doc: "GLOB pattern for the range name, with or without its domain, or for its folded name. Default: the range that looks most like an iteration."}
@@ -40,23 +40,33 @@ when_empty: >-
   no range looks like an iteration or matches the tag, or skip leaves none; steps finds what repeats, range_names lists names
 limits: >-
   Without tag, nsq picks a folded name that occurs at least twice and contains iteration or iter, else step, else batch,
-  else epoch, else level at the top. A name that occurs three times comes first, then the outermost. Names of a phase, such
-  as optimizer step, names with warm-up, and C++ names (with ::) are never picked. If no name fits, there are no rows. A range inside another one of the same
-  folded name and thread is a part of that iteration, not an iteration of its own; only the numbers of --iter count it
-  too. Instances left out by skip do not count in the mean or in slowest. Spans of neighbouring iterations overlap if
-  the CPU runs ahead of the GPU. In the gaps of an iteration's own work, work of other ranges may run; gpu_time_by_range
-  has the time in which nothing ran. Work that other threads launch, such as PyTorch's backward pass, is not counted in
-  ranges of the main thread. Give --attribute process to count it.
+  else epoch, else a word that ends in Iteration or Step, else level. A name that occurs three times comes first, then
+  the outermost. Names of a phase, such as optimizer step, names with warm-up, and C++ names (with ::) are never picked,
+  and levels only where no range around them occurs twice. Ranges inside a warm-up are left out if others remain. If no
+  name fits, there are no rows. A range inside another one of the same folded name and thread is a part of that
+  iteration, not an iteration of its own; only the numbers of --iter count it too. Instances left out by skip do not
+  count in the mean or in slowest. Spans of neighbouring iterations overlap if the CPU runs ahead of the GPU. In the
+  gaps of an iteration's own work, work of other ranges may run; gpu_time_by_range has the time in which nothing ran.
+  Work that other threads launch, such as PyTorch's backward pass, is not counted in ranges of the main thread. Give
+  --attribute process to count it.
 see_also: [steps, phases, nvtx_layers, gpu_time_by_range, nvtx_gpu_proj_trace]
 ---*/
 WITH
+-- Names and paths of the ranges that nsq picks.
+picked AS MATERIALIZED (
+  SELECT DISTINCT range.name_id, range.path_id
+  FROM iteration
+  JOIN all_nvtx_projection AS range
+    ON range.range_id = iteration.range_id
+  WHERE :tag IS NULL
+),
 wanted AS (
   SELECT name_id, layer_name
   FROM nvtx_name
   WHERE layer_name GLOB :tag
     OR range_name GLOB :tag
     OR range_text GLOB :tag
-    OR :tag IS NULL AND layer_name = (SELECT layer_name FROM iteration LIMIT 1)
+    OR name_id IN (SELECT name_id FROM picked)
 ),
 -- reached_ns shows which ranges lie inside another range of their sequence. A range that never ended contains none.
 reached AS (
@@ -91,6 +101,7 @@ kept AS (
   SELECT *
   FROM instance
   WHERE iteration >= :skip
+    AND (:tag IS NOT NULL OR path_id IN (SELECT path_id FROM picked))
 ),
 sequence AS (
   SELECT layer_name, global_tid, avg(span_ns) AS span_mean_ns, stddev(span_ns) AS span_stddev_ns

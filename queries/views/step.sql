@@ -5,7 +5,7 @@ present_if: [src_nvtx_event, gpu_op, graph_trace]
 stored: true
 reads: [all_repeated_step, iteration, scope]
 columns:
-  - {name: step, type: int, doc: "Number of the step, from 0 per thread."}
+  - {name: step, type: int, doc: "Number of the step, from 0 per thread; marked steps inside a warm-up, which have no row, count, too."}
   - {name: step_count, type: int, unit: count, doc: "Steps of the thread."}
   - {name: found, type: text, doc: "marked: by NVTX ranges. repeated: by the sequence of launches, in a process without marked steps that have GPU work."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of its first GPU operation, on the report's clock; null without GPU work."}

@@ -10,7 +10,8 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 261] = [
+const NEED_NSQ: [&str; 262] = [
+    "after_last_call",
     "after_last_operation",
     "allocating_range",
     "allocation",

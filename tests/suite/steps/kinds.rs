@@ -313,6 +313,57 @@ fn warm_up_by_name_is_no_steady_step() {
     }
 }
 
+/// The name of the warm-up may be on a range around its steps.
+#[test]
+fn steps_inside_a_range_of_the_warm_up_are_no_steps() {
+    for around in ["warmup", "Warm-up", "warm_up phase"] {
+        let made = Made::of(|writer| {
+            for (name, count) in [(around, 12), ("measure", 10)] {
+                writer.range(name.to_owned(), |writer| {
+                    for step in 0..count {
+                        writer.range(format!("step {step}"), |writer| {
+                            writer.kernels(&["gemm", "norm"], MS)
+                        });
+                    }
+                });
+            }
+        });
+        assert!(is_about(made.steps(), 10, 2_000), "{around}: {:?}", made.steps());
+        // `--iter` counts all of them.
+        let numbers = rows(&made.report, "SELECT min(step), max(step) FROM step");
+        assert_eq!(numbers, [["12", "21"]]);
+    }
+}
+
+/// Without other ranges, those of the warm-up are the steps.
+#[test]
+fn a_capture_of_the_warm_up_has_its_steps() {
+    let made = Made::of(|writer| {
+        writer.range("warmup".to_owned(), |writer| {
+            for step in 0..12 {
+                writer.range(format!("step {step}"), |writer| writer.kernels(&["gemm", "norm"], MS));
+            }
+        });
+    });
+    assert_eq!(made.steps().map(|(count, _)| count), Some(12));
+}
+
+/// `OptimizerStep` is a phase of one.
+#[test]
+fn the_last_word_of_a_name_can_mark_steps() {
+    let made = Made::of(|writer| {
+        for (name, count) in [("WarmupIteration", 12), ("BenchIteration", 10)] {
+            for step in 0..count {
+                writer.range(format!("{name} {step}"), |writer| {
+                    writer.kernels(&["gemm", "norm"], MS);
+                    writer.range("OptimizerStep".to_owned(), |writer| writer.kernel("adam", 64, MS));
+                });
+            }
+        }
+    });
+    assert!(is_about(made.steps(), 10, 3_000), "{:?}", made.steps());
+}
+
 /// Each size once, or a hundred times, over three orders of magnitude.
 #[test]
 fn a_sweep_over_sizes_has_no_steps() {
@@ -391,6 +442,41 @@ fn marked_levels_are_steps() {
     assert_eq!(steps.lines().count(), 16, "{steps}");
 }
 
+/// Levels inside one range are steps; inside a cycle that repeats they are a part of it.
+#[test]
+fn levels_are_steps_where_nothing_around_them_repeats() {
+    for cycles in [1, 6] {
+        let made = Made::of(|writer| {
+            writer.range("Multigrid solve".to_owned(), |writer| {
+                for cycle in 0..cycles {
+                    writer.range(format!("V-cycle {cycle}"), |writer| {
+                        for level in 0..16 {
+                            writer.range(format!("Level {level}"), |writer| {
+                                (0..10)
+                                    .for_each(|_| writer.kernel("smooth", 64, 20_000 + 5_000 * level));
+                            });
+                        }
+                    });
+                }
+            });
+        });
+        let names = rows(&made.report, "SELECT DISTINCT layer_name FROM iteration");
+        assert_eq!(names.len(), usize::from(cycles == 1), "{names:?}");
+    }
+}
+
+/// A number that is a part of a word is not folded, so the pattern names the steps.
+#[test]
+fn a_pattern_of_several_names_is_the_name_of_the_steps() {
+    let made = Made::of(|writer| {
+        for level in 0..7 {
+            writer.range(format!("refine_L{level}"), |writer| writer.kernels(&["gemm", "norm"], MS));
+        }
+    });
+    let screen = stdout(&["overview", made.path(), "--iter", "refine_L*"]);
+    assert!(screen.contains("marked by `refine_L*`"), "{screen}");
+}
+
 /// `--iter` names the steps, whatever else is marked or repeats.
 #[test]
 fn steps_are_those_that_the_option_names() {
@@ -466,4 +552,124 @@ fn a_wait_after_the_last_operation_is_the_verdict() {
     let screen = made.screen();
     assert!(screen.contains("Likely a hang: no GPU work is recorded for 30.0"), "{screen}");
     assert!(screen.contains("waits in cudaStreamSynchronize"), "{screen}");
+}
+
+/// Eleven steps of the same work, with a pause before each, and what follows.
+fn paused(pause: i64, end: impl FnOnce(&mut Writer)) -> Made {
+    Made::of(|writer| {
+        for _ in 0..11 {
+            writer.work(pause);
+            writer.kernels(&["gemm", "norm"], 2 * MS);
+            writer.kernel(ALL_REDUCE, 16, MS / 50);
+            writer.read_back();
+        }
+        end(writer);
+    })
+}
+
+const ALL_REDUCE: &str =
+    "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<(unsigned long)4096>)";
+
+impl Made {
+    fn with(self, statements: &str) -> Self {
+        Connection::open(&self.report).unwrap().execute_batch(statements).unwrap();
+        self
+    }
+
+    /// The last CUDA call takes so much longer.
+    fn waits(self, ns: i64) -> Self {
+        self.with(&format!(
+            "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET end = end + {ns}
+             WHERE start = (SELECT max(start) FROM CUPTI_ACTIVITY_KIND_RUNTIME);"
+        ))
+    }
+}
+
+/// A wait until the end is a hang if all waits before it are short, whatever its share of the capture.
+#[test]
+fn a_wait_until_the_end_is_a_hang_in_a_long_capture() {
+    let screen = paused(400 * MS, |_| ()).waits(3_000 * MS).screen();
+    assert!(screen.contains("Likely a hang: no GPU work is recorded for 3.0"), "{screen}");
+    let screen = paused(400 * MS, |_| ()).waits(900 * MS).screen();
+    assert!(!screen.contains("Likely a hang"), "{screen}");
+}
+
+/// What waits need not be a call that synchronizes or copies.
+#[test]
+fn any_call_that_waits_and_polling_is_a_hang() {
+    let lost = |writer: &mut Writer| writer.kernel("lost", 64, MS);
+    let lose = "
+        DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL
+        WHERE start = (SELECT max(start) FROM CUPTI_ACTIVITY_KIND_KERNEL);";
+    let rename = "
+        INSERT INTO StringIds (id, value) SELECT max(id) + 1, 'cudaFree_v3020' FROM StringIds;
+        UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET nameId = (SELECT max(id) FROM StringIds)
+        WHERE start = (SELECT max(start) FROM CUPTI_ACTIVITY_KIND_RUNTIME);";
+    let screen = paused(MS, lost).waits(20_000 * MS).with(rename).with(lose).screen();
+    assert!(screen.contains("waits in cudaFree."), "{screen}");
+    // When a program ends, memory takes long to free.
+    let screen = paused(MS, lost).waits(20_000 * MS).with(rename).screen();
+    assert!(!screen.contains("Likely a hang"), "{screen}");
+
+    let poll = "
+        INSERT INTO StringIds (id, value) SELECT max(id) + 1, 'cudaEventQuery_v3020' FROM StringIds;
+        WITH RECURSIVE
+        poll (nth) AS (SELECT 1 UNION ALL SELECT nth + 1 FROM poll WHERE nth < 500)
+        INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME
+          (start, end, eventClass, globalTid, correlationId, nameId, returnValue)
+        SELECT end + 20000000 * nth, end + 20000000 * nth + 3000, 0, globalTid, correlationId + nth,
+          (SELECT max(id) FROM StringIds), 600
+        FROM poll
+        CROSS JOIN (SELECT * FROM CUPTI_ACTIVITY_KIND_RUNTIME ORDER BY start DESC LIMIT 1);";
+    let screen = paused(MS, |_| ()).with(poll).screen();
+    assert!(screen.contains("Likely a hang"), "{screen}");
+    assert!(screen.contains("polls with cudaEventQuery."), "{screen}");
+    // The work that is asked for is done.
+    let done = "
+        UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET returnValue = 0
+        WHERE start > (SELECT min(start) FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE returnValue = 600);";
+    let screen = paused(MS, |_| ()).with(poll).with(done).screen();
+    assert!(!screen.contains("Likely a hang"), "{screen}");
+}
+
+#[test]
+fn a_collective_until_the_end_is_a_hang() {
+    let screen = paused(MS, |writer| writer.kernel(ALL_REDUCE, 16, 30_000 * MS)).screen();
+    assert!(screen.contains("Likely a hang, or a very late rank: one AllReduce of"), "{screen}");
+    assert!(!screen.contains("Warning: One execution"), "{screen}");
+}
+
+/// After the last CUDA call, the main thread waits for a lock, or writes a file.
+#[test]
+fn what_follows_the_last_cuda_call_is_said() {
+    let calls = |function: &str, count: i64| {
+        format!(
+            "CREATE TABLE IF NOT EXISTS OSRT_API (
+               start INTEGER, end INTEGER, eventClass INTEGER, globalTid INTEGER, nameId INTEGER,
+               returnValue INTEGER, nestingLevel INTEGER, callchainId INTEGER, argumentsId INTEGER
+             );
+             INSERT INTO StringIds (id, value) SELECT max(id) + 1, '{function}' FROM StringIds;
+             WITH RECURSIVE
+             call (nth) AS (SELECT 0 UNION ALL SELECT nth + 1 FROM call WHERE nth + 1 < {count})
+             INSERT INTO OSRT_API
+             SELECT end + 10000000000 / {count} * nth, end + 10000000000 / {count} * (nth + 1), 27, globalTid,
+               (SELECT max(id) FROM StringIds), 0, 0, 0, 0
+             FROM call
+             CROSS JOIN (SELECT * FROM CUPTI_ACTIVITY_KIND_RUNTIME ORDER BY start DESC LIMIT 1);
+             UPDATE ANALYSIS_DETAILS SET duration = duration + 10000000000, stopTime = stopTime + 10000000000;"
+        )
+    };
+    for (function, count, said) in [
+        ("pthread_mutex_lock", 1, "Likely a hang: process 4100 is in pthread_mutex_lock for 10.0"),
+        ("pthread_cond_wait", 1, "The program waits: process 4100 is in pthread_cond_wait for 10.0"),
+        ("write", 100, "after the last CUDA call, of which the main thread spends 10.0"),
+    ] {
+        let screen = paused(MS, |_| ()).with(&calls(function, count)).screen();
+        assert!(screen.contains(said), "{screen}");
+        assert_eq!(
+            screen.contains("figures below are for the time before"),
+            function != "write",
+            "{screen}"
+        );
+    }
 }
