@@ -22,7 +22,8 @@ columns:
 limits: >-
   The ranges that the scope names; else those of the folded name that occurs at least twice and contains iteration or
   iter, else step, else batch, else epoch, else a word that ends in Iteration or Step, such as BenchIteration, else
-  level. A name that occurs three times comes first, then the outermost. Names of a phase, such as optimizer step, and
+  level. A name that occurs three times comes first, then the outermost. A name that occurs once counts if there is no other,
+  and if its range has most of the GPU operations that ranges have. Names of a phase, such as optimizer step, and
   C++ names (with ::) are never picked, and levels only where no range around them occurs twice in a thread. Ranges
   inside one whose name says warm-up are left out if others remain. If no name fits, there are no rows. A range that
   begins inside another iteration of its thread is a part of that iteration. Iterations are those of the whole capture,
@@ -110,10 +111,16 @@ likeliest AS (
     WHERE iif(layer_name IN (SELECT layer_name FROM likely), phase, NULL) IS NOT NULL
   )
   GROUP BY path.layer_name
-  HAVING sum(path.range_count) >= 2
+  HAVING (
+      sum(path.range_count) >= 2
+      -- The only step of a capture, not a phase that has a number.
+      OR min(likely.place) < 5
+        AND 2 * sum(path.op_count) > (SELECT sum(op_count) FROM all_nvtx_path WHERE depth = 0)
+    )
     AND (min(likely.place) < 6 OR sum(path.op_count) > 0 AND path.layer_name IN (SELECT layer_name FROM level))
   ORDER BY
     min(path.path_id IN (SELECT path_id FROM warm)),
+    sum(path.range_count) < 2,
     sum(path.range_count) < 3,
     min(likely.place),
     min(path.depth),

@@ -23,16 +23,12 @@ columns:
   - {name: step_name, type: text, doc: "Message of the range, with the prefix DOMAIN: outside the default domain; such as step 3 without a range."}
   - {name: layer_name, type: text, doc: "step_name with each number replaced by *; step without a range."}
 limits: >-
-  Marked steps are the rows of iteration. If the scope names the ranges of iterations, there are no others. For repeated
+  Marked steps are the rows of iteration; a range that marks one step only, if nothing repeats in its process. If the scope names the ranges of iterations, there are no others. For repeated
   steps, see repeated_step. They are those of the steady state with the most kernel time, unless the scope names another one, as
   in state 0. If a thread launches to several GPUs, its repeated steps are those of the first. Steps are
   those of the whole capture, with the same numbers whatever the scope leaves; step_window has those in the scope.
 ---*/
 WITH
-marked AS MATERIALIZED (
-  SELECT *, global_tid & -16777216 AS global_pid
-  FROM iteration
-),
 found AS (
   SELECT
     *,
@@ -53,6 +49,17 @@ repeated AS MATERIALIZED (
   SELECT *
   FROM first_gpu
   WHERE gpu_id = first_gpu_id
+),
+-- A single mark is a step if nothing repeats, or if the user says so.
+marked AS MATERIALIZED (
+  SELECT *, global_tid & -16777216 AS global_pid
+  FROM iteration
+  WHERE iteration_count > 1
+    OR NOT EXISTS (SELECT 1 FROM iteration WHERE iteration_count > 1)
+      AND (
+        (SELECT iteration_name FROM scope) IS NOT NULL
+        OR global_tid & -16777216 NOT IN (SELECT global_pid FROM repeated)
+      )
 ),
 -- Repeats that begin before a mark does, and before it ends, counted in one pass over both.
 border AS (

@@ -54,10 +54,13 @@ impl Steps {
         }
     }
 
-    /// `3 of 4 steps, found by repetition`.
+    /// Such as `3 of 4 steps, found by repetition`.
     fn text(&self) -> String {
         let how = if self.are_marked { "marked by ranges" } else { "found by repetition" };
-        format!("{} of {} steps, {how}", self.count, self.all)
+        match self.all {
+            1 => "the only step, marked by a range".to_owned(),
+            all => format!("{} of {all} steps, {how}", self.count),
+        }
     }
 }
 
@@ -187,7 +190,7 @@ pub(crate) fn judged_steps(
     let length = |(start, end): (i64, i64)| i128::from(end) - i128::from(start);
     let is_less = |one, other| 100 * length(one) < i128::from(WHOLE_PCT) * length(other);
     let differs = is_less(window, whole) || is_less(whole, window);
-    (differs && steps.count > 1).then(|| (within(scope.clone(), window), steps.text()))
+    (differs && (steps.count > 1 || steps.are_marked)).then(|| (within(scope.clone(), window), steps.text()))
 }
 
 /// The part of a scope in a window.

@@ -40,7 +40,7 @@ checks:
   - compute_ns + exposed_communication_ns + exposed_memory_ns + idle_ns = median_ns
 when_empty: no NVTX range looks like an iteration, and no sequence of launches repeats; range_names lists the names
 limits: >-
-  See steps, whose rows it sums if a thread has at least two. A GPU on which several threads run iterations has a row for each thread. With
+  See steps, whose rows it sums. A GPU on which several threads run iterations has a row for each thread. With
   an even number of iterations, the median is the shorter of the two in the middle.
 see_also: [steps, iterations, gpu_time]
 ---*/
@@ -56,7 +56,6 @@ steady AS (
     ) AS slow_rank
   FROM steps
   WHERE part IN ('median', 'steady')
-    AND step_count > 1
 ),
 total AS (
   SELECT

@@ -9,8 +9,9 @@ pub struct Ends {
     /// Recorded end, the latest end so far after the edit, and the operation that has it. Sorted. An operation that the edit
     /// removes ends when those before it have ended.
     ends: Vec<(i64, i64, u32)>,
-    /// The first start: as recorded and after the edit.
-    first: Option<(i64, i64)>,
+    /// What comes before the first end: times as recorded and after the edit, sorted. The starts and ends of the calls of the
+    /// thread that launched the first operation, up to its launch, and the start of that operation.
+    begun: Vec<(i64, i64)>,
 }
 
 impl Ends {
@@ -23,7 +24,7 @@ impl Ends {
         ops: impl Iterator<Item = u32>,
         remains: impl Fn(u32) -> bool,
     ) -> Self {
-        let first = first.map(|op| (graph.op(op).0, times.op_starts[op as usize]));
+        let begun = first.map_or_else(Vec::new, |op| begun(graph, times, op));
         let mut ends: Vec<(i64, i64, u32)> = Vec::with_capacity(ops.size_hint().1.unwrap_or_default());
         // The latest before those with the same recorded end, and of those.
         let (mut before, mut own) = (None, (i64::MIN, 0));
@@ -47,11 +48,11 @@ impl Ends {
                 (last.1, last.2) = latest;
             }
         }
-        Self { ends, first }
+        Self { ends, begun }
     }
 
     /// When everything has ended that had ended at `time` in the capture, and the last operation of it. Time after the
-    /// last end before `time` is kept.
+    /// last end before `time` is kept. Before the first end, the thread that launches the first operation tells the time.
     pub fn at(&self, time: i64) -> Option<(i64, Option<u32>)> {
         let ended = self.ends.partition_point(|&(end, ..)| end <= time);
         match ended.checked_sub(1) {
@@ -59,7 +60,34 @@ impl Ends {
                 let (end, latest, op) = self.ends[last];
                 Some((latest + (time - end), Some(op)))
             }
-            None => self.first.map(|(recorded, start)| (start + (time - recorded), None)),
+            None => {
+                let start = self.begun.last()?.1;
+                let (recorded, new) = match self.begun.partition_point(|&(recorded, _)| recorded <= time) {
+                    0 => (time, time),
+                    after => self.begun[after - 1],
+                };
+                let is_after = self.begun.last().is_some_and(|&(first, _)| first <= time);
+                let new = new + (time - recorded);
+                Some((if is_after { new } else { new.min(start) }, None))
+            }
         }
     }
+}
+
+/// Times before and at the start of an operation: those of the calls of its thread up to its launch, and its own.
+fn begun(graph: &Graph, times: &Times, op: u32) -> Vec<(i64, i64)> {
+    let mut begun = Vec::new();
+    if let Some(launch) = graph.launch(op) {
+        let first = graph.calls_of(graph.thread(launch)).start;
+        for call in first..=launch {
+            let (start, end) = graph.call(call);
+            begun.push((start, times.call_starts[call as usize]));
+            begun.push((end, times.call_ends[call as usize]));
+        }
+    }
+    let start = (graph.op(op).0, times.op_starts[op as usize]);
+    begun.retain(|&(recorded, _)| recorded < start.0);
+    begun.sort_unstable();
+    begun.push(start);
+    begun
 }
