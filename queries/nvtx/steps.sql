@@ -12,7 +12,7 @@ columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: step, type: int, priority: 0, doc: "Number of the step, from 0 per thread. `--iter 'step N'` selects one."}
   - {name: part, type: text, priority: 0, doc: "warm-up, median, steady or tail, as in step_window. `--steady` leaves out warm-up and tail."}
-  - {name: dur_ns, type: duration, unit: ns, label: "time", priority: 0, doc: "From the end of the GPU work of the step before to the end of its own. The first step begins with its first operation; if it is marked and the GPU idles before, with its range."}
+  - {name: dur_ns, type: duration, unit: ns, label: "time", priority: 0, doc: "From the end of the GPU work of the step before to the end of its own. The first step begins with its first operation; if it is marked and the GPU idles before, with its range. The only step ends with its range, if that is later."}
   - {name: busy_ns, type: duration, unit: ns, label: "GPU busy", priority: 1, doc: "Time of dur_ns in which the GPU did anything."}
   - {name: compute_ns, type: duration, unit: ns, label: "compute", priority: 2, doc: "Part of dur_ns in which a compute kernel ran."}
   - {name: exposed_communication_ns, type: duration, unit: ns, label: "exposed communication", priority: 2, doc: "Part of dur_ns in which communication ran and no compute kernel did."}

@@ -12,7 +12,7 @@ columns:
   - {name: cost_ns, type: duration, unit: ns, doc: "Estimated time to record one; null if no name is frequent enough."}
   - {name: thread_pct, type: percent, unit: percent, doc: "cost_ns of all these events as a share of the time in which their threads have any."}
 limits: >-
-  An estimate from the first 5,000 events of a kind. For each name up to a comma with 20 events or more: the median time
+  An estimate from the first 20,000 events of a kind. For each name up to a comma with 20 events or more: the median time
   from the start of a range to the next start or end on its thread, and from the end of an event likewise. The cost is
   the smallest median of starts and that of ends; for a call, that from its end to the start of the next, because its
   own time is work. The program runs in that time, too, so the cost is at most this. There is no row for ranges if they
@@ -57,7 +57,7 @@ sample AS MATERIALIZED (
       AND nvtx_span.event_type = 59
       AND nvtx_span.start_ns < work.to_ns
       AND nvtx_span.end_ns > work.from_ns
-    LIMIT 5000
+    LIMIT 20000
   )
   UNION ALL
   SELECT *
@@ -67,7 +67,7 @@ sample AS MATERIALIZED (
     CROSS JOIN cuda_call
     WHERE cuda_call.start_ns < work.to_ns
       AND cuda_call.end_ns > work.from_ns
-    LIMIT 5000
+    LIMIT 20000
   )
 ),
 -- What follows a comma differs from range to range, as in aten::mm, seq = 12.

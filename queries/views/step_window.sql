@@ -11,7 +11,7 @@ columns:
   - {name: part, type: text, doc: "warm-up, median, steady or tail. The median step is the one in the middle of the steady ones by dur_ns."}
   - {name: found, type: text, doc: "marked or repeated, as in step."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "End of the last GPU operation of the step before, on the report's clock. The first step begins with its first GPU operation; if it is marked and the GPU idles before, with its range, or when the work before it ends."}
-  - {name: end_ns, type: timestamp, unit: ns, doc: "End of its last GPU operation; of the step before, if that is later."}
+  - {name: end_ns, type: timestamp, unit: ns, doc: "End of its last GPU operation; of the step before, if that is later. The only step ends with its range, if that is later."}
   - {name: dur_ns, type: duration, unit: ns, doc: "end_ns - start_ns."}
   - {name: cpu_start_ns, type: timestamp, unit: ns, doc: "Start of the step on the CPU; null if launches were not recorded."}
   - {name: cpu_end_ns, type: timestamp, unit: ns, doc: "End of the step on the CPU; null if launches were not recorded."}
@@ -44,7 +44,8 @@ ended AS (
     found,
     start_ns,
     cpu_start_ns,
-    max(end_ns) OVER (in_order ROWS UNBOUNDED PRECEDING) AS to_ns,
+    max(iif(found = 'marked' AND step_count = 1, max(end_ns, cpu_end_ns), end_ns))
+      OVER (in_order ROWS UNBOUNDED PRECEDING) AS to_ns,
     max(end_ns) OVER (in_order ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_ns,
     row_number() OVER in_order AS nth,
     coalesce(likeness_pct >= 90, 1) AS is_alike

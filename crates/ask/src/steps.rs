@@ -190,7 +190,9 @@ pub(crate) fn judged_steps(
     let length = |(start, end): (i64, i64)| i128::from(end) - i128::from(start);
     let is_less = |one, other| 100 * length(one) < i128::from(WHOLE_PCT) * length(other);
     let differs = is_less(window, whole) || is_less(whole, window);
-    (differs && (steps.count > 1 || steps.are_marked)).then(|| (within(scope.clone(), window), steps.text()))
+    // The only step is judged from its mark on.
+    let is_judged = if steps.count > 1 { differs } else { steps.are_marked && steps.all == 1 };
+    is_judged.then(|| (within(scope.clone(), window), steps.text()))
 }
 
 /// The part of a scope in a window.

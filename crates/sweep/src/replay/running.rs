@@ -62,7 +62,8 @@ impl Ends {
             }
             None => {
                 let start = self.begun.last()?.1;
-                let (recorded, new) = match self.begun.partition_point(|&(recorded, _)| recorded <= time) {
+                let (recorded, new) = match self.begun.partition_point(|&(recorded, _)| recorded <= time)
+                {
                     0 => (time, time),
                     after => self.begun[after - 1],
                 };
