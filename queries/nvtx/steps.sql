@@ -22,6 +22,7 @@ columns:
   - {name: op_count, type: int, unit: count, label: "GPU operations", priority: 1, doc: "GPU operations launched in the step, on all GPUs."}
   - {name: found, type: text, priority: 1, doc: "marked: by NVTX ranges. repeated: by the sequence of launches."}
   - {name: step_count, type: int, unit: count, label: "steps", priority: 3, doc: "Steps of the thread that have GPU work."}
+  - {name: is_only, type: bool, label: "only one", priority: 3, doc: "1 for the only marked step of a report in which nothing repeats."}
   - {name: repeat_count, type: int, unit: count, label: "repeats", priority: 2, doc: "Repeats of the launch sequence that begin in the step: a marked step with 3 encloses three passes. Null if no sequence repeats."}
   - {name: has_other_work, type: bool, label: "other work", priority: 2, doc: "1 if less than 70 % of what it and the usual step launch is in both, as of a step with an evaluation in it; 0 for marked steps."}
   - {name: start_ns, type: timestamp, unit: ns, label: "start", priority: 1, doc: "Start of dur_ns, on the report's clock."}
@@ -57,6 +58,7 @@ SELECT
   win.op_count,
   win.found,
   win.step_count,
+  win.is_only,
   win.repeat_count,
   win.has_other_work,
   gpu.start_ns,

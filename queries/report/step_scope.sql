@@ -31,12 +31,15 @@ WITH
 chosen AS (
   SELECT gpu_id, global_tid, step, start_ns, end_ns
   FROM step_window
-  WHERE iif(:first IS NULL, part IN ('median', 'steady'), step >= :first)
+  WHERE (step_count > 1 OR is_only)
+    AND iif(:first IS NULL, part IN ('median', 'steady'), step >= :first)
     AND (:last IS NULL OR step <= :last)
 ),
 has_steps AS MATERIALIZED (
   SELECT count(*) > 0 AS has_steps
   FROM step_window
+  WHERE step_count > 1
+    OR is_only
 ),
 unseen AS (
   SELECT unseen_ns, end_ns, row_number() OVER (ORDER BY unseen_ns DESC, start_ns, gpu_id) AS nth
@@ -80,8 +83,8 @@ SELECT
   (SELECT min(start_ns) FROM gpu_busy WHERE level = 'gpu' AND activity = 'any') AS gpu_start_ns,
   (SELECT max(end_ns) FROM gpu_busy WHERE level = 'gpu' AND activity = 'any') AS gpu_end_ns,
   coalesce((SELECT max(n) FROM (SELECT count(*) AS n FROM chosen GROUP BY gpu_id, global_tid)), 0) AS step_count,
-  (SELECT max(step_count) FROM step_window) AS all_count,
-  (SELECT min(found) FROM step_window) AS found,
+  (SELECT max(step_count) FROM step_window WHERE step_count > 1 OR is_only) AS all_count,
+  (SELECT min(found) FROM step_window WHERE step_count > 1 OR is_only) AS found,
   (SELECT start_ns FROM latest) AS rest_start_ns,
   (SELECT after FROM latest) AS rest_after
 FROM chosen

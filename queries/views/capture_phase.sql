@@ -76,6 +76,8 @@ steady AS MATERIALIZED (
     sum(part = 'warm-up') AS warm_up_count,
     sum(part = 'tail') AS tail_count
   FROM step_window
+  WHERE step_count > 1
+    OR is_only
   GROUP BY gpu_id, pid
 ),
 phase AS MATERIALIZED (

@@ -6,7 +6,7 @@ stored: true
 reads: [all_nvtx_name, all_nvtx_path, all_nvtx_projection, all_nvtx_span, scope]
 columns:
   - {name: range_id, type: id, doc: "Row ID of the range in the raw table."}
-  - {name: layer_name, type: text, doc: "Name of the iterations, each number replaced by *; the scope's pattern if it matches several such names. The same in all rows."}
+  - {name: layer_name, type: text, doc: "Name of the iterations, each number replaced by *; the scope's pattern if it matches several of these. The same in all rows."}
   - {name: range_name, type: text, doc: "Message, with the prefix DOMAIN: outside the default domain."}
   - {name: iteration, type: int, doc: "Position by start among the iterations of the thread, from 0. Those inside a warm-up count, too."}
   - {name: iteration_count, type: int, unit: count, doc: "Iterations of the thread."}
@@ -23,9 +23,9 @@ limits: >-
   The ranges that the scope names; else those of the folded name that occurs at least twice and contains iteration or
   iter, else step, else batch, else epoch, else a word that ends in Iteration or Step, such as BenchIteration, else
   level. A name that occurs three times comes first, then the outermost. A name that occurs once counts if there is no other,
-  and if its range has most of the GPU operations that ranges have. Names of a phase, such as optimizer step, and
+  and if its range has nine tenths of the GPU operations that ranges have. Names of a phase, such as optimizer step, and
   C++ names (with ::) are never picked, and levels only where no range around them occurs twice in a thread. Ranges
-  inside one whose name says warm-up are left out if others remain. If no name fits, there are no rows. A range that
+  inside one with warm-up in its name are left out if others remain. If no name fits, there are no rows. A range that
   begins inside another iteration of its thread is a part of that iteration. Iterations are those of the whole capture,
   whatever the scope leaves.
 ---*/
@@ -115,7 +115,7 @@ likeliest AS (
       sum(path.range_count) >= 2
       -- The only step of a capture, not a phase that has a number.
       OR min(likely.place) < 5
-        AND 2 * sum(path.op_count) > (SELECT sum(op_count) FROM all_nvtx_path WHERE depth = 0)
+        AND 10 * sum(path.op_count) > 9 * (SELECT sum(op_count) FROM all_nvtx_path WHERE depth = 0)
     )
     AND (min(likely.place) < 6 OR sum(path.op_count) > 0 AND path.layer_name IN (SELECT layer_name FROM level))
   ORDER BY

@@ -3,7 +3,7 @@ name: off_cpu_part
 summary: One row per interval in which a GPU idled and the launching thread was off its CPU, with the thread that had it.
 internal: true
 present_if: [thread_state]
-reads: [all_thread_state, host_part]
+reads: [all_thread_state, host_segment, idle_part]
 columns:
   - {name: gpu_id, type: id, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the interval, on the report's clock."}
@@ -23,17 +23,19 @@ limits: >-
 WITH
 off AS MATERIALIZED (
   SELECT
-    row_number() OVER (ORDER BY gpu_id, start_ns) AS part_id,
-    gpu_id,
-    start_ns,
-    end_ns,
-    cause,
-    pid,
-    tid,
-    global_tid,
-    gap_start_ns
-  FROM host_part
-  WHERE cause IN ('runnable', 'blocked', 'off CPU')
+    row_number() OVER (ORDER BY part.gpu_id, segment.start_ns) AS part_id,
+    part.gpu_id,
+    segment.start_ns,
+    segment.end_ns,
+    segment.cause,
+    part.pid,
+    part.tid,
+    part.global_tid,
+    part.gap_start_ns
+  FROM host_segment AS segment
+  JOIN idle_part AS part
+    ON part.part_id = segment.part_id
+  WHERE segment.cause IN ('runnable', 'blocked', 'off CPU')
 ),
 state AS MATERIALIZED (
   SELECT global_tid, start_ns, cpu

@@ -7,6 +7,7 @@ reads: [all_repeated_step, iteration, scope]
 columns:
   - {name: step, type: int, doc: "Number of the step, from 0 per thread; marked steps inside a warm-up, which have no row, count, too."}
   - {name: step_count, type: int, unit: count, doc: "Steps of the thread."}
+  - {name: is_only, type: bool, doc: "1 for the only marked step of a report in which nothing repeats, or that the scope names."}
   - {name: found, type: text, doc: "marked: by NVTX ranges. repeated: by the sequence of launches, in a process without marked steps that have GPU work."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of its first GPU operation, on the report's clock; null without GPU work."}
   - {name: end_ns, type: timestamp, unit: ns, doc: "End of its last GPU operation; null without GPU work."}
@@ -52,14 +53,11 @@ repeated AS MATERIALIZED (
 ),
 -- A single mark is a step if nothing repeats, or if the user says so.
 marked AS MATERIALIZED (
-  SELECT *, global_tid & -16777216 AS global_pid
+  SELECT *, global_tid & -16777216 AS global_pid, (SELECT count(*) FROM iteration) = 1 AS is_only
   FROM iteration
-  WHERE iteration_count > 1
-    OR NOT EXISTS (SELECT 1 FROM iteration WHERE iteration_count > 1)
-      AND (
-        (SELECT iteration_name FROM scope) IS NOT NULL
-        OR global_tid & -16777216 NOT IN (SELECT global_pid FROM repeated)
-      )
+  WHERE (SELECT count(*) FROM iteration) > 1
+    OR (SELECT iteration_name FROM scope) IS NOT NULL
+    OR global_tid & -16777216 NOT IN (SELECT global_pid FROM repeated)
 ),
 -- Repeats that begin before a mark does, and before it ends, counted in one pass over both.
 border AS (
@@ -90,6 +88,7 @@ enclosed AS MATERIALIZED (
 SELECT
   iteration AS step,
   iteration_count AS step_count,
+  is_only,
   'marked' AS found,
   proj_start_ns AS start_ns,
   proj_end_ns AS end_ns,
@@ -112,6 +111,7 @@ UNION ALL
 SELECT
   step,
   step_count,
+  0,
   'repeated',
   start_ns,
   end_ns,

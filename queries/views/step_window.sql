@@ -9,6 +9,7 @@ columns:
   - {name: device_id, type: id, doc: "CUDA device ordinal within its process."}
   - {name: step, type: int, doc: "Number of the step, from 0 per thread."}
   - {name: part, type: text, doc: "warm-up, median, steady or tail. The median step is the one in the middle of the steady ones by dur_ns."}
+  - {name: is_only, type: bool, doc: "As in step."}
   - {name: found, type: text, doc: "marked or repeated, as in step."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "End of the last GPU operation of the step before, on the report's clock. The first step begins with its first GPU operation; if it is marked and the GPU idles before, with its range, or when the work before it ends."}
   - {name: end_ns, type: timestamp, unit: ns, doc: "End of its last GPU operation; of the step before, if that is later. The only step ends with its range, if that is later."}
@@ -44,7 +45,7 @@ ended AS (
     found,
     start_ns,
     cpu_start_ns,
-    max(iif(found = 'marked' AND step_count = 1, max(end_ns, cpu_end_ns), end_ns))
+    max(iif(is_only, max(end_ns, cpu_end_ns), end_ns))
       OVER (in_order ROWS UNBOUNDED PRECEDING) AS to_ns,
     max(end_ns) OVER (in_order ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_ns,
     row_number() OVER in_order AS nth,
@@ -175,6 +176,7 @@ SELECT
     WHEN middle.nth = placed.nth THEN 'median'
     ELSE 'steady'
   END AS part,
+  step.is_only,
   step.found,
   placed.from_ns AS start_ns,
   placed.to_ns AS end_ns,

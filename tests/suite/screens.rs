@@ -117,7 +117,8 @@ fn contradictions(screen: &str) -> Vec<String> {
     let plural =
         pattern(r"(?:^|[^\d.,])1 (?:kernels|steps|GPUs|copies|ranks|processes|calls|ranges|gaps)\b");
     refuse(plural.is_match(&words), "one, and a plural");
-    let has_steps = screen.lines().any(|line| line.starts_with("Steps"));
+    let has_steps =
+        screen.lines().any(|line| line.starts_with("Steps") || line.starts_with("The only step"));
     refuse(screen.contains("No step repeats") && has_steps, "no step repeats, and steps");
     let of_steps = ["of the steps", "Mean step", "mean step"];
     refuse(

@@ -36,7 +36,7 @@ checks:
   - kind IN ('call', 'polling', 'collective')
 limits: >-
   A wait lasts until the capture ends if at most a tenth of its length follows. Calls that neither synchronize nor copy,
-  such as cudaFree, count only after a launch that never ran, because the profiler can hold them up when a program ends.
+  such as cudaFree, count only after a launch that never ran, because the profiler can delay them when a program ends.
   A collective needs at_least_pct, or another process that launched fewer, because it may only wait for a late rank.
   Calls that work on the CPU do not count: those that pin memory, allocate, load code or control the profiler. A query
   that returns 0, in a process in which others return 600, finds that the work is done, and does not count. NVTX ranges

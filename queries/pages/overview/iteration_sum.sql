@@ -56,6 +56,7 @@ steady AS (
     ) AS slow_rank
   FROM steps
   WHERE part IN ('median', 'steady')
+    AND (step_count > 1 OR is_only)
 ),
 total AS (
   SELECT

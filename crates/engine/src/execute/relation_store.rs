@@ -55,11 +55,14 @@ impl Stored {
             .statements
             .iter()
             .filter_map(|statement| statement.strip_prefix("CREATE TEMP VIEW ")?.split_once(" AS"));
-        let objects = installation.natives.iter().map(|native| native.object.as_str());
-        let names = views.clone().map(|(name, _)| name).chain(objects).map(str::to_owned).collect();
+        let names = installation.natives.iter().map(|native| native.object.clone()).collect();
         let mut stored = Self { relations, views: Vec::new(), natives, names };
-        let named = views.map(|(name, body)| (name.to_owned(), stored.names_of(body)));
-        stored.views = named.collect();
+        for (name, body) in views {
+            // A later view is not meant: a part of the statement has its name.
+            let read = stored.names_of(body);
+            stored.views.push((name.to_owned(), read));
+            stored.names.insert(name.to_owned());
+        }
         stored
     }
 

@@ -33,7 +33,7 @@ pub struct Statements {
 
 impl Statements {
     /// All statements, in creation order.
-    pub fn iter(&self) -> impl Iterator<Item = &String> + Clone {
+    pub fn iter(&self) -> impl Iterator<Item = &String> {
         self.copies.iter().chain(&self.others)
     }
 
