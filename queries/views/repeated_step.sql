@@ -33,8 +33,9 @@ limits: >-
   five parts must launch nearly the same. A repeat is a step if nearly every part has kernels, where kernels run, and copies from or
   to the host or waits for the GPU; if it is all that was launched and long; if it consists of blocks and something else; if it is
   nearly all that runs, 16 times or more, or 200 times with 90 % of the kernel time; or if each part is a graph of 100 kernels or
-  more. Two or three parts must launch 8 kernels or more. The kernels of seven of ten parts must take a third to three times the
-  median, and 30 % of the time of kernels is in steps. What comes before and after the steps is searched in the same way, if it has
-  5 % of the kernel time. Two to four sizes, one after the other, are steady states of their own. An operation without a
+  more, or of 30, 16 times or more. Two or three parts must launch 8 kernels or more. The kernels of seven of ten parts must take a
+  third to three times the median, without growing or shrinking all the time by a factor of three, collectives left out where other kernels run, and all steady states together have 30 % of the
+  time of these kernels. What comes before and after the steps is searched in the same way, if it has 5 % of the kernel time. Parts
+  of the program that repeat without the host are steady states if there are several, and no other kernel runs. Two to four sizes, one after the other, are steady states of their own. An operation without a
   launching call counts as launched before what follows it in its stream.
 ---*/

@@ -3,7 +3,7 @@ name: step_window
 summary: One row per step and GPU, with the time that belongs to the step on the GPU.
 present_if: [src_nvtx_event, gpu_op, graph_trace]
 stored: true
-reads: [all_gpu_busy, all_gpu_op, gpu_busy, scope, step]
+reads: [all_gpu_busy, all_gpu_op, all_nvtx_name, all_nvtx_projection, gpu_busy, scope, step]
 columns:
   - {name: gpu_id, type: id, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: device_id, type: id, doc: "CUDA device ordinal within its process."}
@@ -28,7 +28,7 @@ columns:
   - {name: layer_name, type: text, doc: "step_name with each number replaced by *; step without a range."}
 limits: >-
   Steps with GPU work only. The first steps are warm-up as long as each takes more than 1.5 times the median of
-  the last half. Of four steps or more, the first is warm-up always: its time lacks the wait before its first
+  the last half, or begins inside a range with warm-up in its name. Of four steps or more, the first is warm-up always: its time lacks the wait before its first
   operation. The last steps are the tail as long as they share less than 90 % of their launches with the usual step,
   as a step has in which the capture ends. Numbers and parts are those of the whole capture; of its rows, those in the scope's time, and on its GPUs,
   are shown. Time between two steps belongs to the later one, such as the wait for its data. A thread that
@@ -36,6 +36,15 @@ limits: >-
   has rows for all GPUs of its process.
 ---*/
 WITH
+-- Ranges of a warm-up around steps that repeat without marks. Of marked steps, iteration leaves these out.
+warm AS MATERIALIZED (
+  SELECT range.pid, range.start_ns, range.end_ns
+  FROM all_nvtx_name AS name
+  JOIN all_nvtx_projection AS range
+    ON range.name_id = name.name_id
+  WHERE lower(name.range_text) GLOB '*warmup*'
+    OR lower(name.range_text) GLOB '*warm[-_ ]up*'
+),
 -- Steps can overlap on the GPU: each ends when all before it have ended.
 ended AS (
   SELECT
@@ -45,6 +54,10 @@ ended AS (
     found,
     start_ns,
     cpu_start_ns,
+    coalesce(
+      overlap_ns((SELECT time_set(pid, start_ns, end_ns) FROM warm), pid, cpu_start_ns, cpu_start_ns + 1),
+      0
+    ) AS is_warm,
     max(iif(is_only, max(end_ns, cpu_end_ns), end_ns))
       OVER (in_order ROWS UNBOUNDED PRECEDING) AS to_ns,
     max(end_ns) OVER (in_order ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_ns,
@@ -86,6 +99,7 @@ timed AS MATERIALIZED (
     ) AS from_ns,
     to_ns,
     nth,
+    is_warm,
     is_alike
   FROM ended
 ),
@@ -108,6 +122,7 @@ steady AS MATERIALIZED (
     timed.global_tid,
     min(iif(
       timed.is_alike
+        AND NOT timed.is_warm
         AND timed.to_ns - timed.from_ns <= 1.5 * usual.usual_ns
         AND (timed.nth > 1 OR usual.timed_count < 4),
       timed.nth,

@@ -218,10 +218,8 @@ impl Sequence {
         };
         // Several steps in a row, such as from one line of a log to the next, are no step.
         let is_more = |outer: usize| {
-            let is_one = |inner: &usize| *inner > outer;
-            sure.iter()
-                .filter(|inner| is_one(inner))
-                .all(|&inner| is_more(&repeats[outer], &repeats[inner], times))
+            let mut inner = sure.iter().filter(|&&inner| inner > outer);
+            inner.all(|&inner| is_more(&repeats[outer], &repeats[inner], times))
         };
         let is_step = |&place: &usize| {
             let repeat = &repeats[place];

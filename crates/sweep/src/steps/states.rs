@@ -1,7 +1,7 @@
 //! Steady states: parts of a program, one after the other, that have steps of their own.
 
 use super::markers::{Markers, Places};
-use super::times::{Times, middle};
+use super::times::{Times, drifts, middle};
 use super::{FEW_PARTS, Kind, Repeat, Sequence, are_few};
 use crate::projection::Stop;
 use foldhash::HashSet;
@@ -151,8 +151,10 @@ impl<'a> States<'a> {
         runs.push(from..times.len());
         let long: Vec<Range<usize>> = runs.into_iter().filter(|run| run.len() >= FEW_PARTS).collect();
         let inside: usize = long.iter().map(ExactSizeIterator::len).sum();
-        let is_split =
-            (2..=SIZES).contains(&long.len()) && inside as f64 >= IN_RUNS * times.len() as f64;
+        // A run that drifts has the sizes of a sweep.
+        let is_split = (2..=SIZES).contains(&long.len())
+            && inside as f64 >= IN_RUNS * times.len() as f64
+            && !long.iter().any(|run| drifts(&times[run.clone()]));
         is_split.then_some(long)
     }
 

@@ -290,3 +290,22 @@ fn many_launches_of_a_graph_are_steps_and_a_few_of_a_small_one_are_none() {
     assert_eq!(found(8, 40), 0);
     assert_eq!(found(40, 8), 0);
 }
+
+#[test]
+fn steps_that_grow_all_the_time_are_a_sweep() {
+    let kinds = |time: fn(i64) -> i64| {
+        let mut program = Program::default();
+        for step in 0..360 {
+            program.begin();
+            program.launch_all([20, 21]);
+            *program.sequence.kernel_ns.last_mut().unwrap() = time(step);
+            program.read_back();
+        }
+        program.repeats()[0].kind
+    };
+    assert_eq!(kinds(|step| 100 + 2 * step), Kind::Uneven);
+    assert_eq!(kinds(|step| 1200 - 3 * step), Kind::Uneven);
+    // A decode whose context grows, and steps of two lengths in turn.
+    assert_eq!(kinds(|step| 500 + step), Kind::Step);
+    assert_eq!(kinds(|step| 100 + 150 * (step % 2)), Kind::Step);
+}

@@ -7,6 +7,11 @@ const USUAL: i64 = 3;
 /// The share of parts with a usual time in what is even.
 const EVEN: f64 = 0.7;
 
+/// Times that grow or shrink all the time, by this factor, are those of a sweep over sizes. They are compared by the middle
+/// ones of so many stretches.
+const DRIFT: i64 = 3;
+const STRETCHES: usize = 8;
+
 /// Sums over launches.
 pub(super) struct Times {
     /// Time and number of the kernels before each launch, and of all.
@@ -79,14 +84,25 @@ impl Times {
         self.all_kernels() == 0 || with.count() as f32 >= NEARLY_ALL * repeat.len() as f32
     }
 
-    /// Whether the kernels of most parts take about the same time.
+    /// Whether the kernels of most parts take about the same time, and no longer from part to part.
     pub(super) fn is_even(&self, repeat: &Repeat) -> bool {
         let times: Vec<i64> =
             repeat.cuts.windows(2).map(|pair| self.between(pair[0], pair[1])).collect();
         let Some(usual) = middle(times.clone()) else { return true };
         let is_usual = |time: &&i64| **time <= USUAL * usual && **time * USUAL >= usual;
-        times.iter().filter(is_usual).count() as f64 >= EVEN * times.len() as f64
+        times.iter().filter(is_usual).count() as f64 >= EVEN * times.len() as f64 && !drifts(&times)
     }
+}
+
+/// Whether times grow or shrink all the time.
+pub(super) fn drifts(times: &[i64]) -> bool {
+    if times.len() < 2 * STRETCHES {
+        return false;
+    }
+    let stretches = times.chunks(times.len() / STRETCHES).take(STRETCHES);
+    let usual: Vec<i64> = stretches.filter_map(|stretch| middle(stretch.to_vec())).collect();
+    let (first, last) = (usual[0], usual[usual.len() - 1]);
+    usual.is_sorted() && last >= DRIFT * first || usual.iter().rev().is_sorted() && first >= DRIFT * last
 }
 
 /// The middle one of some numbers.
