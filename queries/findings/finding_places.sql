@@ -29,7 +29,7 @@ checks:
   - total_ns >= 0
   - top_step_ns <= total_ns
 limits: >-
-  A finding without intervals has no rows; of more than 100,000, the longest count. Intervals that overlap count each.
+  A finding without intervals has no rows; of more than 100,000, those count that are as long as the 100,000th longest. Intervals that overlap count each.
   An interval belongs to the step in which it starts. Steps of several threads on one GPU are not distinguished.
 see_also: [findings, critical_path, nvtx_tree]
 ---*/

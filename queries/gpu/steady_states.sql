@@ -26,7 +26,7 @@ columns:
 checks:
   - kind IN ('judged', 'other', 'uneven', 'rest')
   - step_count > 0
-when_empty: "no sequence of launches repeats: everything happened once, or differently each time"
+when_empty: "no sequence of launches repeats clearly enough to be steps"
 limits: >-
   See the relations steady_state and repeated_step. The rest is listed if all steady states of the process on the GPU have less than 90 % of
   its kernel time: the two kernels with most, of those that start in no steady state.

@@ -36,7 +36,7 @@ checks:
   - dur_ns = busy_ns + idle_ns
   - busy_ns = compute_ns + exposed_communication_ns + exposed_memory_ns
   - part IN ('warm-up', 'median', 'steady', 'tail')
-when_empty: "no NVTX range marks a step, and no sequence of launches repeats: everything happened once, or differently each time"
+when_empty: "no NVTX range marks a step, and no sequence of launches repeats clearly enough to be one"
 limits: >-
   See the relations step and step_window. Steps that overlap another one completely on the GPU have no row.
 see_also: [iterations, capture_phases, gpu_time]

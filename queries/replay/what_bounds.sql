@@ -1,6 +1,6 @@
 /*---
 name: what_bounds
-version: 1
+version: 2
 title: What bounds each step
 summary: One row per step and GPU, with the parts of the chain that binds it.
 why: To see what a step would have to do without to be shorter. Time that overlaps other work is not in it.
@@ -19,7 +19,7 @@ columns:
   - {name: communication_ns, type: duration, unit: ns, label: "communication", priority: 1, doc: "Communication kernels. If their other members are in the report, only the time after the last one has started."}
   - {name: memory_ns, type: duration, unit: ns, label: "memory", priority: 1, doc: "Copies and fills."}
   - {name: waiting_ns, type: duration, unit: ns, label: "waiting", priority: 2, doc: "From an operation to the next one that was launched in time, and to the return of a call that waits for it."}
-  - {name: unexplained_ns, type: duration, unit: ns, label: "unexplained", priority: 1, doc: "Delay that nothing recorded explains."}
+  - {name: unexplained_ns, type: duration, unit: ns, label: "unexplained", priority: 1, doc: "Delay that nothing recorded explains, with the time before the first recorded call and after the last operation of the window."}
   - {name: unexplained_pct, type: percent, unit: percent, label: "unexplained share of time", priority: 1, doc: "unexplained_ns as a share of dur_ns."}
   - {name: start_ns, type: timestamp, unit: ns, label: "start", priority: 2, doc: "Start of the step on the GPU, on the report's clock."}
   - {name: pid, type: id, priority: 3, doc: "Operating system process ID; null for the whole report."}
@@ -62,7 +62,7 @@ bound AS (
     sum(iif(part.part = 'communication', part.dur_ns, 0)) AS communication_ns,
     sum(iif(part.part = 'memory', part.dur_ns, 0)) AS memory_ns,
     sum(iif(part.part IN ('stream gap', 'handover', 'return from wait'), part.dur_ns, 0)) AS waiting_ns,
-    sum(iif(part.part IN ('unexplained', 'before'), part.dur_ns, 0)) AS unexplained_ns
+    sum(iif(part.part IN ('unexplained', 'before', 'after'), part.dur_ns, 0)) AS unexplained_ns
   FROM win
   CROSS JOIN all_critical_part AS part
   WHERE part.edits = ''

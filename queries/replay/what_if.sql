@@ -1,6 +1,6 @@
 /*---
 name: what_if
-version: 2
+version: 3
 title: What if
 summary: One row per GPU, with its mean step as captured and after changes.
 why: >-
@@ -96,7 +96,7 @@ bound AS MATERIALIZED (
       WHEN part.part IN ('host code', 'allocation call', 'other call') THEN 'host'
       WHEN part.part IN ('launch call', 'launch latency') THEN 'launch'
       WHEN part.part IN ('stream gap', 'handover', 'return from wait') THEN 'waiting'
-      WHEN part.part IN ('unexplained', 'before') THEN 'unexplained'
+      WHEN part.part IN ('unexplained', 'before', 'after') THEN 'unexplained'
       ELSE part.part
     END AS bound,
     sum(part.dur_ns) AS dur_ns

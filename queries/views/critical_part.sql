@@ -12,7 +12,7 @@ columns:
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the window in the capture. Compare it with a time."}
   - {name: end_ns, type: timestamp, unit: ns, doc: "End of the window in the capture. Compare it with a time."}
   - {name: place, type: int, doc: "Place in the chain, from 0, in order of time."}
-  - {name: part, type: text, doc: "host code, launch call, allocation call, other call, launch latency, stream gap, handover (from an operation of another stream), compute, communication, memory, return from wait, unexplained, or before (before the first known event)."}
+  - {name: part, type: text, doc: "host code, launch call, allocation call, other call, launch latency, stream gap, handover (from an operation of another stream), compute, communication, memory, return from wait, unexplained, before (before the first known event), or after (after the last operation of the window)."}
   - {name: part_start_ns, type: timestamp, unit: ns, doc: "Start of the part after the edits, on the report's clock."}
   - {name: part_end_ns, type: timestamp, unit: ns, doc: "End of the part."}
   - {name: dur_ns, type: duration, unit: ns, doc: "part_end_ns - part_start_ns. The parts add up to the window after the edits."}

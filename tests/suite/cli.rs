@@ -18,6 +18,16 @@ fn json(arguments: &[&str]) -> Value {
 }
 
 #[test]
+fn commands_to_type_quote_the_path() {
+    let (fixtures, report) = fixture("two_streams_overlap");
+    let path = fixtures.path().join("it's two words.sqlite");
+    fs::copy(report, &path).unwrap();
+    let screen = stdout(&[path.to_str().unwrap()]);
+    let quoted = format!("nsq '{}' -o overview.html", path.to_str().unwrap().replace('\'', "'\\''"));
+    assert!(screen.contains(&quoted), "{screen}");
+}
+
+#[test]
 fn json_has_query_parameters_and_columns() {
     let (_fixtures, report) = fixture("two_streams_overlap");
     let document =

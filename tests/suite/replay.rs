@@ -58,6 +58,42 @@ fn changes_take_what_people_read() {
     }
 }
 
+/// 0.2 s.
+#[test]
+fn a_gpu_takes_turns_as_it_did() {
+    let Some(shared) = shared() else { return };
+    // Two processes whose kernels take 0.70 ms of each step, and products that wait for collectives.
+    for (case, least, most) in [
+        ("round2/11-mps-two-processes/report.sqlite", 0.70, 0.75),
+        ("torch/11-cuda-sync/trace.json", 1.5, 1.6),
+    ] {
+        for [_, _, now, then] in what_if(&shared.join("cases").join(case), &["launch=free", "host=*:0"])
+        {
+            let ms = then / 1e6;
+            assert!((least..=most).contains(&ms), "{case}: {now} to {then} ns");
+        }
+    }
+}
+
+/// 0.3 s.
+#[test]
+fn time_after_the_last_operation_is_named() {
+    let Some(shared) = shared() else { return };
+    for (case, ns) in [
+        ("round2/01-names-not-utf8/trace.json", 730_000),
+        ("round2/02-inf-and-control-char/inf.json", 590_000),
+        ("torch/12-kernel-without-op/trace.json", 3_008_000),
+    ] {
+        let path = shared.join("cases").join(case);
+        let query = ["--steady", "-q", "unexplained_idle", "-f", "csv", "--no-header"];
+        let got = stdout(&[&["run", path.to_str().unwrap()], &query[..]].concat());
+        assert!(
+            got.trim_end().ends_with(&format!(",after the last GPU operation,{ns}")),
+            "{case}: {got}"
+        );
+    }
+}
+
 #[test]
 fn changes_of_nothing_change_nothing() {
     let Some(shared) = shared() else { return };

@@ -198,6 +198,7 @@ pub(crate) fn judged_steps(
 /// The part of a scope in a window.
 fn within(scope: Scope, (start, end): (i64, i64)) -> Scope {
     Scope {
+        is_of_steps: scope.start_ns.is_none() && scope.end_ns.is_none(),
         start_ns: scope.start_ns.max(Some(start)),
         end_ns: Some(scope.end_ns.map_or(end, |known| known.min(end))),
         ..scope

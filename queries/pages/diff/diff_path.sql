@@ -1,6 +1,6 @@
 /*---
 name: diff_path
-version: 2
+version: 3
 title: Critical path of a step
 summary: What binds a step, in the mean of its GPUs.
 why: To compare what the steps of two runs wait for.
@@ -45,7 +45,7 @@ summed AS MATERIALIZED (
       WHEN part.part = 'memory' THEN 'copies'
       WHEN part.part IN ('launch call', 'launch latency') THEN 'launches'
       WHEN part.part IN ('allocation call', 'other call') THEN 'CUDA calls'
-      WHEN part.part = 'before' THEN 'unexplained'
+      WHEN part.part IN ('before', 'after') THEN 'unexplained'
       ELSE 'waits'
     END AS cause,
     iif(part.part IN ('compute', 'communication'), part.name_id, NULL) AS name_id,

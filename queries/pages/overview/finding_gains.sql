@@ -1,6 +1,6 @@
 /*---
 name: finding_gains
-version: 2
+version: 3
 title: What fixes gain
 summary: How long a step takes with each fix, alone and with those before it.
 why: A fix gains what the step gets shorter, not the time that it touches, because something else may bind then.
@@ -174,7 +174,7 @@ first_rest AS (
     sum(part IN ('stream gap', 'handover')) AS gap_count,
     sum(
       iif(
-        part IN ('compute', 'communication', 'memory', 'stream gap', 'handover', 'unexplained', 'before'),
+        part IN ('compute', 'communication', 'memory', 'stream gap', 'handover', 'unexplained', 'before', 'after'),
         0,
         dur_ns
       )

@@ -1,6 +1,6 @@
 /*---
 name: finding_intervals
-version: 1
+version: 2
 title: Intervals of findings
 summary: The intervals of each finding, as one value.
 why: To place them in the program.
@@ -12,46 +12,62 @@ asks: [{kind: finding}, findings, gpu_parts]
 params:
   - {name: finding, type: text, default: "", doc: "Name of a finding; empty for those of number."}
   - {name: number, type: int, default: 0, min: 0, doc: "Rank of a finding, as in findings; 0 for all whose fix gains time."}
-  - {name: at_most, type: int, default: 100000, min: 1, doc: "Most intervals of a finding, the longest."}
+  - {name: at_most, type: int, default: 100000, min: 1, doc: "Most intervals of a finding: the longest, and those as long as the last."}
 columns:
   - {name: rank, type: int, priority: 1, doc: "Rank of the finding, as in findings."}
   - {name: intervals, type: text, priority: 0, doc: "A JSON array: rank and name of the finding, and its intervals, each with GPU, start and end in its GPU's window, the time that places it, and subject. An idle interval is placed by its end, when the next operation starts; others by their start."}
 limits: See findings.
----*/
+---*/WITH
+-- Within the window of the GPU. Not stored: its readers look up one finding each.
+cut AS NOT MATERIALIZED (
+  SELECT
+    finding.query,
+    finding.gpu_id,
+    max(finding.start_ns, gpu_parts.start_ns) AS from_ns,
+    min(finding.start_ns + finding.dur_ns, gpu_parts.end_ns) AS to_ns,
+    finding.start_ns + finding.dur_ns AS end_ns,
+    finding.start_ns,
+    finding.subject
+  FROM finding
+  JOIN gpu_parts
+    ON gpu_parts.gpu_id = finding.gpu_id
+  WHERE finding.start_ns < gpu_parts.end_ns
+    AND finding.start_ns + finding.dur_ns > gpu_parts.start_ns
+),
+wanted AS MATERIALIZED (
+  SELECT
+    rank,
+    finding,
+    frees,
+    (
+      SELECT to_ns - from_ns
+      FROM cut
+      WHERE query = findings.finding
+      ORDER BY to_ns - from_ns DESC
+      LIMIT 1
+      OFFSET :at_most - 1
+    ) AS least_ns
+  FROM findings
+  WHERE CASE
+      WHEN :finding <> '' THEN finding = :finding
+      WHEN :number > 0 THEN rank = :number
+      ELSE verdict = 'yes'
+    END
+)
 SELECT
-  findings.rank,
+  rank,
   json_array(
-    findings.rank,
-    findings.finding,
+    rank,
+    finding,
     json((
-      SELECT json_group_array(json_array(gpu_id, from_ns, to_ns, at_ns, subject))
-      FROM (
-        SELECT *
-        FROM (
-          SELECT
-            finding.gpu_id,
-            max(finding.start_ns, gpu_parts.start_ns) AS from_ns,
-            min(finding.start_ns + finding.dur_ns, gpu_parts.end_ns) AS to_ns,
-            finding.start_ns + iif(findings.frees = 'idle', finding.dur_ns, 0) AS at_ns,
-            finding.subject
-          FROM finding
-          JOIN gpu_parts
-            ON gpu_parts.gpu_id = finding.gpu_id
-          WHERE finding.query = findings.finding
-            AND finding.start_ns < gpu_parts.end_ns
-            AND finding.start_ns + finding.dur_ns > gpu_parts.start_ns
-          ORDER BY to_ns - from_ns DESC, finding.gpu_id, from_ns, finding.subject
-          LIMIT :at_most
+      SELECT
+        json_group_array(
+          json_array(gpu_id, from_ns, to_ns, iif(wanted.frees = 'idle', end_ns, start_ns), subject)
         )
-        -- What is looked up for one interval is near that of the one before.
-        ORDER BY gpu_id, from_ns, to_ns, subject
-      )
+      FROM cut
+      WHERE query = wanted.finding
+        AND to_ns - from_ns >= coalesce(wanted.least_ns, 0)
     ))
   ) AS intervals
-FROM findings
-WHERE CASE
-    WHEN :finding <> '' THEN findings.finding = :finding
-    WHEN :number > 0 THEN findings.rank = :number
-    ELSE findings.verdict = 'yes'
-  END
-ORDER BY findings.rank
+FROM wanted
+ORDER BY rank

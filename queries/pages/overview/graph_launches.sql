@@ -8,6 +8,7 @@ kind: info
 internal: true
 tags: [cuda, gpu]
 reads: [kernel, string]
+requires: []
 columns:
   - {name: kernel_count, type: int, unit: count, label: "kernels", priority: 1, doc: "Kernels; 0 if the report names no function that launches graphs."}
   - {name: in_graph_pct, type: percent, unit: percent, label: "% launched by graphs", priority: 0, doc: "Share of the kernels that have a graph node, or share their correlation ID with others, because one call launched them; null without graph launches."}

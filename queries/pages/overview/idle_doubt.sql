@@ -1,6 +1,6 @@
 /*---
 name: idle_doubt
-version: 3
+version: 4
 title: Whether idle time is known
 summary: Whether too much of the GPU's work is missing to call a GPU idle.
 why: To conclude nothing from the idle time of a GPU whose work was not recorded.
@@ -56,7 +56,8 @@ overlong AS (
     AND doubt.start_ns < gpu.end_ns
     AND doubt.end_ns > gpu.start_ns
 ),
-judged AS (
+-- Stored, so that each is computed once.
+judged AS MATERIALIZED (
   SELECT
     *,
     EXISTS (SELECT 1 FROM sampled_call) AS is_sampled,

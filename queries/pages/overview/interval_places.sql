@@ -1,6 +1,6 @@
 /*---
 name: interval_places
-version: 1
+version: 2
 title: Places of intervals
 summary: The range path, thread and step of intervals of findings.
 why: To know which part of the program to change.
@@ -37,14 +37,25 @@ found AS MATERIALIZED (
   SELECT value ->> 0 AS rank, value ->> 1 AS finding, value -> 2 AS parts
   FROM json_each(:intervals)
 ),
-placed AS MATERIALIZED (
+-- Materialized, so that each text is made once.
+part AS MATERIALIZED (
   SELECT
     found.rank,
-    found.finding,
-    part.value ->> 0 AS gpu_id,
-    part.value ->> 1 AS start_ns,
-    part.value ->> 2 AS end_ns,
-    part.value ->> 4 AS subject,
+    each.value ->> 0 AS gpu_id,
+    each.value ->> 1 AS start_ns,
+    each.value ->> 2 AS end_ns,
+    each.value ->> 3 AS at_ns,
+    each.value ->> 4 AS subject
+  FROM found
+  CROSS JOIN json_each(found.parts) AS each
+),
+placed AS MATERIALIZED (
+  SELECT
+    part.rank,
+    part.gpu_id,
+    part.start_ns,
+    part.end_ns,
+    part.subject,
     op_at.tid,
     -- Without ranges, the projection is not made.
     CASE
@@ -56,29 +67,24 @@ placed AS MATERIALIZED (
             AND nvtx_op.op_id = op_at.op_id
         )
     END AS path_id,
-    place_of(
-      (SELECT time_places(gpu_id, start_ns, end_ns) FROM step_of),
-      part.value ->> 0,
-      part.value ->> 1
-    ) AS place
-  FROM found
-  CROSS JOIN json_each(found.parts) AS part
+    place_of((SELECT time_places(gpu_id, start_ns, end_ns) FROM step_of), part.gpu_id, part.start_ns) AS place
+  FROM part
   LEFT JOIN op_at
-    ON op_at.gpu_id = part.value ->> 0
-    AND op_at.at_ns = part.value ->> 3
+    ON op_at.gpu_id = part.gpu_id
+    AND op_at.at_ns = part.at_ns
+),
+by_place AS MATERIALIZED (
+  SELECT rank, path_id, tid, gpu_id, place, sum(end_ns - start_ns) AS dur_ns, count(*) AS interval_count
+  FROM placed
+  GROUP BY rank, path_id, tid, gpu_id, place
 ),
 by_step AS (
-  SELECT
-    placed.rank,
-    placed.path_id,
-    placed.tid,
-    step_of.step,
-    sum(placed.end_ns - placed.start_ns) AS dur_ns
-  FROM placed
+  SELECT by_place.rank, by_place.path_id, by_place.tid, step_of.step, sum(by_place.dur_ns) AS dur_ns
+  FROM by_place
   LEFT JOIN step_of
-    ON step_of.gpu_id = placed.gpu_id
-    AND step_of.place = placed.place
-  GROUP BY placed.rank, placed.path_id, placed.tid, step_of.step
+    ON step_of.gpu_id = by_place.gpu_id
+    AND step_of.place = by_place.place
+  GROUP BY by_place.rank, by_place.path_id, by_place.tid, step_of.step
 ),
 most AS MATERIALIZED (
   SELECT
@@ -88,10 +94,15 @@ most AS MATERIALIZED (
   FROM by_step
   WINDOW place AS (PARTITION BY rank, path_id, tid)
 ),
+whole AS MATERIALIZED (
+  SELECT rank, sum(dur_ns) AS dur_ns
+  FROM by_place
+  GROUP BY rank
+),
 -- The time in each range path, with the paths below it.
 up (rank, path_id, dur_ns) AS (
-  SELECT rank, path_id, sum(end_ns - start_ns)
-  FROM placed
+  SELECT rank, path_id, sum(dur_ns)
+  FROM by_place
   WHERE path_id IS NOT NULL
   GROUP BY rank, path_id
   UNION ALL
@@ -118,35 +129,43 @@ main AS MATERIALIZED (
   FROM branch
   JOIN nvtx_path
     ON nvtx_path.path_id = branch.path_id
-  WHERE 2 * branch.dur_ns >= (SELECT sum(end_ns - start_ns) FROM placed WHERE placed.rank = branch.rank)
+  JOIN whole
+    ON whole.rank = branch.rank
+  WHERE 2 * branch.dur_ns >= whole.dur_ns
 ),
 summed AS (
-  SELECT
-    rank,
-    finding,
-    path_id,
-    tid,
-    sum(end_ns - start_ns) AS total_ns,
-    count(*) AS interval_count,
-    top_share(gpu_id, start_ns, end_ns, subject) ->> 0 AS top_subject
+  SELECT rank, path_id, tid, sum(dur_ns) AS total_ns, sum(interval_count) AS interval_count
+  FROM by_place
+  GROUP BY rank, path_id, tid
+),
+top AS (
+  SELECT rank, path_id, tid, top_share(gpu_id, start_ns, end_ns, subject) ->> 0 AS subject
   FROM placed
-  GROUP BY rank, finding, path_id, tid
+  GROUP BY rank, path_id, tid
 )
 SELECT
   summed.rank,
-  summed.finding,
+  found.finding,
   (SELECT path FROM nvtx_path WHERE nvtx_path.path_id = summed.path_id) AS range_path,
   summed.tid,
   summed.total_ns,
-  100.0 * summed.total_ns / nullif(sum(summed.total_ns) OVER (PARTITION BY summed.rank), 0) AS time_pct,
+  100.0 * summed.total_ns / nullif(whole.dur_ns, 0) AS time_pct,
   summed.interval_count,
-  summed.top_subject,
+  top.subject AS top_subject,
   most.step_count,
   most.step AS top_step,
   iif(most.step IS NULL, NULL, most.dur_ns) AS top_step_ns,
   main.path AS main_path,
-  100.0 * main.dur_ns / sum(summed.total_ns) OVER (PARTITION BY summed.rank) AS main_path_pct
+  100.0 * main.dur_ns / whole.dur_ns AS main_path_pct
 FROM summed
+JOIN found
+  ON found.rank = summed.rank
+JOIN whole
+  ON whole.rank = summed.rank
+JOIN top
+  ON top.rank = summed.rank
+  AND coalesce(top.path_id, -1) = coalesce(summed.path_id, -1)
+  AND coalesce(top.tid, -1) = coalesce(summed.tid, -1)
 LEFT JOIN main
   ON main.rank = summed.rank
   AND main.nth = 1

@@ -1,6 +1,6 @@
 /*---
 name: unexplained_idle
-version: 2
+version: 3
 title: Idle time beyond all findings
 summary: Time in a step in which a GPU has nothing to do, even with all fixes.
 why: To say what is left to explain, instead of "nothing to fix", where a GPU idles.
@@ -29,7 +29,8 @@ SELECT
     WHEN 'stream gap' THEN 'gaps between kernels'
     WHEN 'handover' THEN 'gaps between streams'
     WHEN 'unexplained' THEN 'delay that nothing recorded explains'
-    WHEN 'before' THEN 'before the first recorded event'
+    WHEN 'before' THEN 'before the first recorded call'
+    WHEN 'after' THEN 'after the last GPU operation'
     ELSE bound
   END AS cause,
   bound_ns AS cause_ns

@@ -1,6 +1,7 @@
 //! Databases of AMD's profilers: rocpd, whose tables have names that end in a UUID, and rpd.
 
 use super::{run, sql};
+use crate::support::outcome;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 
@@ -93,6 +94,20 @@ fn rocpd_has_kernels_copies_calls_and_ranges() {
     assert_eq!(sql(&path, "SELECT process_name FROM process"), ["python3"]);
     let kernels = run(&path, "top_kernels", &[]);
     assert_eq!(kernels.len(), 1, "{kernels:?}");
+}
+
+#[test]
+fn a_database_without_events_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("results.db");
+    let tables = "CREATE TABLE rocpd_string (id, guid, string); CREATE TABLE rocpd_kernel_dispatch (id, guid, start)";
+    Connection::open(&path).unwrap().execute_batch(tables).unwrap();
+    let (code, _, error) = outcome(&[path.to_str().unwrap()]);
+    assert_eq!(code, 1, "{error}");
+    assert!(error.contains("without kernels, copies, calls and ranges"), "{error}");
+    // It is no gzip file, either.
+    let (_, _, error) = outcome(&["import", path.to_str().unwrap(), "-o", "unused.sqlite"]);
+    assert!(error.contains("is a SQLite database, which needs no import"), "{error}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The filters of templates: numbers with their units, and names.
 
 use super::bounds::at_most;
+use crate::shell;
 use minijinja::value::{Value, ValueKind};
 use minijinja::{AutoEscape, Environment, Error as Fault, ErrorKind, State};
 use nsq_sweep::classify::FunctionName;
@@ -16,7 +17,7 @@ const NO_NAME: &str = "(no name)";
 const NAME_CHARS: usize = 100;
 
 /// The filters of templates: name and description.
-pub const FILTERS: [(&str, &str); 20] = [
+pub const FILTERS: [(&str, &str); 21] = [
     ("time", "Formats nanoseconds with a suitable unit: 54.82 ms."),
     ("pct", "Formats a percentage: 76.0 %."),
     ("points", "Formats a difference of percentages with its sign: +9.0 points."),
@@ -26,6 +27,7 @@ pub const FILTERS: [(&str, &str); 20] = [
     ("flop_rate", "Formats a rate given in GFLOP/s: 8.05 TFLOP/s."),
     ("bytes", "Formats a size with a suitable unit: 25.48 GB."),
     ("bytes_per_s", "Formats a bandwidth with a suitable unit: 27.66 GB/s."),
+    ("quoted", "Quotes a word of a command for the shell, if it must be."),
     ("seconds", "Formats nanoseconds as seconds with six decimals, without a unit."),
     ("width", "The share of a whole in percent, for the width of a bar: width(whole)."),
     ("log10", "The decimal logarithm of a number above 0, for an axis."),
@@ -106,6 +108,7 @@ pub(super) fn add(environment: &mut Environment<'static>, visible: fn(&str) -> S
                 }),
             )
         };
+    environment.add_filter("quoted", |word: String| shell::quoted(&word));
     environment.add_filter("kernel", kernel_name);
 }
 

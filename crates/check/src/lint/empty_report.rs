@@ -58,7 +58,7 @@ impl EmptyReport {
             None => normalize::plan(&self.schema, catalog, &Scope::default(), roots),
         };
         let mut installation = plan(roots.into_iter().collect())?;
-        for StoredView { name, columns, .. } in &installation.stored {
+        for StoredView { name, columns, .. } in std::mem::take(&mut installation.stored) {
             if Some(name.as_str()) != tested {
                 let view = format!("CREATE TEMP VIEW {name} AS\n");
                 let columns: Vec<String> = columns.iter().map(|column| quote(column)).collect();

@@ -65,7 +65,7 @@ impl Session {
             }
             Known::Loads(loads) => native::install(&connection, &installation, limits, loads)?,
         };
-        let (statements, reveals_secrets) = (&installation.statements, installation.reveals_secrets);
+        let (statements, reveals_secrets) = (&stored.statements, installation.reveals_secrets);
         let rights = guard::make(&mut connection, statements, reveals_secrets, limits, &path)?;
         let (asked, judged, has_stored) = (RefCell::default(), RefCell::default(), RefCell::default());
         Ok(Self {

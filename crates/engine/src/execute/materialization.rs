@@ -1,7 +1,7 @@
 //! Computes stored relations for the statements that read them.
 
 use super::Session;
-use super::relation_store::{Relation, Rows};
+use super::relation_store::{Relation, Rows, computed, table_of};
 use crate::normalize::StoredView;
 use nsq_report::schema::quote;
 use nsq_value::error::Result;
@@ -25,9 +25,7 @@ impl Session {
 
     fn store(&self, relation: &Relation, names: &BTreeSet<String>) -> Result<()> {
         let (connection, rights) = (&self.connection, &self.rights);
-        let name = &relation.view.name;
-        let (view, name) = (quote(name), format!("stored {name}"));
-        let table = quote(&name);
+        let table = table_of(&relation.view.name);
         let failed = |e| self.explain(&self.limits, e);
         // Whoever comes second computes what the first one will need next, and then finds the rows.
         let mut kept = match relation.kept.try_lock() {
@@ -41,36 +39,31 @@ impl Session {
             }
         };
         rights.with_all(connection, || {
-            // Rolls back on failure, so that the next statement finds the view.
+            // Rolls back on failure, so that the next statement computes it.
             let whole = connection.unchecked_transaction()?;
             if let Some(rows) = &*kept {
-                rows.write(connection, &name).map_err(failed)?;
+                rows.write(connection, &table).map_err(failed)?;
             } else {
                 // The view may come from a user's library.
                 rights.only_temp(rights.has_strings());
-                let created = self.fill(&relation.view, &table);
+                let created = self.create(&relation.view);
                 // Also on failure: a rollback is denied otherwise, and the transaction would stay open.
                 rights.all();
                 created.map_err(failed)?;
-                *kept = Rows::read(connection, &name).map_err(failed)?;
+                *kept = Rows::read(connection, &table).map_err(failed)?;
             }
-            let read = format!("CREATE TEMP VIEW {view} AS SELECT * FROM temp.{table}");
-            connection.execute_batch(&format!("DROP VIEW temp.{view}; {read}"))?;
             Ok(whole.commit()?)
         })
     }
 
-    /// Creates a table with the rows of a view; an empty one if the view cannot have rows.
-    fn fill(
-        &self,
-        StoredView { name, columns, rows_if }: &StoredView,
-        table: &str,
-    ) -> rusqlite::Result<()> {
+    /// Creates the table of a relation; an empty one if the relation cannot have rows.
+    fn create(&self, StoredView { name, columns, rows_if }: &StoredView) -> rusqlite::Result<()> {
         let has_rows = rows_if.as_ref().map_or(Ok(true), |condition| {
             self.connection.query_row(&format!("SELECT {condition}"), [], |row| row.get(0))
         });
+        let table = quote(&table_of(name));
         let create = if has_rows? {
-            format!("CREATE TEMP TABLE {table} AS SELECT * FROM {}", quote(name))
+            format!("CREATE TEMP TABLE {table} AS SELECT * FROM {}", quote(&computed(name)))
         } else {
             let columns: Vec<String> = columns.iter().map(|column| quote(column)).collect();
             format!("CREATE TEMP TABLE {table} ({})", columns.join(", "))
@@ -154,10 +147,13 @@ mod tests {
     fn after_a_failure_no_transaction_is_open() {
         let limits = Limits::default();
         let session = session(&limits);
-        let fails = "DROP VIEW temp.iteration; CREATE TEMP VIEW iteration AS SELECT abs(-9223372036854775807 - 1)";
+        let view = quote(&computed("iteration"));
+        let fails = format!(
+            "DROP VIEW temp.{view}; CREATE TEMP VIEW {view} AS SELECT abs(-9223372036854775807 - 1)"
+        );
         session
             .rights
-            .with_all(&session.connection, || Ok(session.connection.execute_batch(fails)?))
+            .with_all(&session.connection, || Ok(session.connection.execute_batch(&fails)?))
             .unwrap();
         for _ in 0..2 {
             let error = ask(&session, "SELECT * FROM iteration", &limits).unwrap_err().to_string();

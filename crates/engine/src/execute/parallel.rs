@@ -12,6 +12,7 @@ use nsq_report::report::reopen;
 use nsq_value::error::Result;
 use nsq_value::table::ResultTable;
 use std::collections::VecDeque;
+use std::fs;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,6 +20,8 @@ use std::thread;
 
 /// Most connections that ask at once. Each takes memory to sort and group, and reads the report.
 const MOST: usize = 4;
+/// A smaller report, in bytes, is asked on one connection: to make its relations on another one takes longer than to ask.
+const WORTH_A_CONNECTION: u64 = 1 << 20;
 
 /// What a session beside another one needs.
 #[derive(Debug, Clone)]
@@ -76,8 +79,9 @@ impl Session {
             self.add_leaves(plan, &mut leaves)?;
         }
         let connections = limits.threads.allowed().min(MOST).min(leaves.len());
+        let is_small = fs::metadata(&self.database).is_ok_and(|file| file.len() < WORTH_A_CONNECTION);
         // Functions of a scope that selects NVTX ranges belong to one connection.
-        if connections < 2 || self.installation.selecting.is_some() {
+        if connections < 2 || is_small || self.installation.selecting.is_some() {
             return Ok(());
         }
         let (queue, answers) = (Mutex::new(self.queue(&leaves)), Mutex::new(Vec::new()));
@@ -225,6 +229,12 @@ mod tests {
     fn sessions_with_different_maximums_work_at_once() {
         let catalog = crate::tests::library();
         let show: [fn(&Work); 2] = [|_| see(0), |_| see(1)];
+        // A report that is worth a connection.
+        let folder = tempfile::tempdir().unwrap();
+        let report = folder.path().join("report.sqlite");
+        fs::copy("../../fixtures/example.sqlite", &report).unwrap();
+        let more = format!("CREATE TABLE more AS SELECT zeroblob({WORTH_A_CONNECTION}) AS bytes");
+        Connection::open(&report).unwrap().execute_batch(&more).unwrap();
         let begin = Barrier::new(2);
         let ask = |session: usize| {
             let mut limits = Limits {
@@ -232,7 +242,7 @@ mod tests {
                 ..Limits::default()
             };
             limits.progress.show = Some(show[session]);
-            let connection = Connection::open("../../fixtures/example.sqlite").unwrap();
+            let connection = Connection::open(&report).unwrap();
             let schema = Schema::read(&connection).unwrap();
             let scope = normalize::Scope::default();
             let installation = normalize::plan(&schema, catalog, &scope, ["kernel"]).unwrap();

@@ -1,10 +1,11 @@
 //! Relations with `stored: true`: several statements read them, and their rows are few and take long. They are
 //! computed for the first of these statements, and kept for the others.
 //!
-//! Such a relation is a view until then, so that every statement can read it at any time.
+//! Such a relation is a view of a table, which its first statement makes from another view. No view is replaced: SQLite
+//! would find the columns of all others again.
 
 use crate::compile::names_in;
-use crate::normalize::{Installation, StoredView};
+use crate::normalize::{Installation, Statements, StoredView};
 use nsq_report::schema::quote;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
@@ -14,6 +15,18 @@ use std::sync::Mutex;
 /// Most rows that are kept in memory for the other connections to the report. Of a relation with more, each
 /// connection computes its own.
 const MOST_KEPT: u32 = 100_000;
+/// How the statement of a view begins.
+const CREATE_VIEW: &str = "CREATE TEMP VIEW ";
+
+/// The view that computes the rows of a stored relation.
+pub(super) fn computed(relation: &str) -> String {
+    format!("computed {relation}")
+}
+
+/// The table of a stored relation.
+pub(super) fn table_of(relation: &str) -> String {
+    format!("stored {relation}")
+}
 
 /// The stored relations of an installation.
 #[derive(Debug, Default)]
@@ -26,6 +39,8 @@ pub(super) struct Stored {
     natives: Vec<(String, Vec<String>)>,
     /// The names of all views and native relations.
     names: HashSet<String>,
+    /// The statements of the installation, with two views for each stored relation.
+    pub(super) statements: Statements,
 }
 
 #[derive(Debug)]
@@ -44,8 +59,9 @@ pub(super) struct Rows {
 
 impl Stored {
     pub(super) fn new(installation: &Installation) -> Self {
+        let statements = installation.statements.clone();
         if installation.stored.is_empty() {
-            return Self::default();
+            return Self { statements, ..Self::default() };
         }
         let natives = installation.natives.iter().filter(|native| !native.reads.is_empty());
         let natives = natives.map(|native| (native.object.clone(), native.reads.clone())).collect();
@@ -54,16 +70,31 @@ impl Stored {
         let views = installation
             .statements
             .iter()
-            .filter_map(|statement| statement.strip_prefix("CREATE TEMP VIEW ")?.split_once(" AS"));
+            .filter_map(|statement| statement.strip_prefix(CREATE_VIEW)?.split_once(" AS"));
         let names = installation.natives.iter().map(|native| native.object.clone()).collect();
-        let mut stored = Self { relations, views: Vec::new(), natives, names };
+        let mut stored = Self { relations, views: Vec::new(), natives, names, statements };
         for (name, body) in views {
             // A later view is not meant: a part of the statement has its name.
             let read = stored.names_of(body);
             stored.views.push((name.to_owned(), read));
             stored.names.insert(name.to_owned());
         }
+        stored.part_views();
         stored
+    }
+
+    /// Makes two views of that of each stored relation: one that computes its rows, and one of its table.
+    fn part_views(&mut self) {
+        let stored: HashSet<&str> =
+            self.relations.iter().map(|relation| relation.view.name.as_str()).collect();
+        for statement in &mut self.statements.others {
+            let view = statement.strip_prefix(CREATE_VIEW).and_then(|view| view.split_once(" AS"));
+            if let Some((name, body)) = view.filter(|(name, _)| stored.contains(name)) {
+                let (computed, table) = (quote(&computed(name)), quote(&table_of(name)));
+                let of_table = format!("{CREATE_VIEW}{name} AS SELECT * FROM temp.{table}");
+                *statement = format!("{CREATE_VIEW}{computed} AS{body};\n{of_table}");
+            }
+        }
     }
 
     /// The relations that a statement may read, and what native relations among them read.

@@ -86,6 +86,9 @@ pub struct Scope {
     /// End of the window in ns on the report's clock. Events that start at or after it are excluded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end_ns: Option<i64>,
+    /// Whether the window is that of steps, and no option gave it.
+    #[serde(skip)]
+    pub is_of_steps: bool,
     /// Whether events that end exactly at `start_ns` are in the window, as NVIDIA's filters have it.
     #[serde(skip_serializing_if = "is_default")]
     pub touches_start: bool,
@@ -277,7 +280,11 @@ impl Scope {
             return Vec::new();
         }
         [
-            ("--time", columns.time.is_some(), self.start_ns.is_some() || self.end_ns.is_some()),
+            (
+                "--time",
+                columns.time.is_some(),
+                (self.start_ns.is_some() || self.end_ns.is_some()) && !self.is_of_steps,
+            ),
             ("--gpu", columns.device.is_some(), !self.gpus.is_empty()),
             ("--device", columns.device.is_some(), !self.devices.is_empty()),
             ("--stream", columns.stream.is_some(), !self.streams.is_empty()),

@@ -15,7 +15,7 @@ use rusqlite::{Connection, ErrorCode};
 use std::path::Path;
 
 /// Version of the import. Change it when an import writes other rows: older databases are then not used.
-pub const RECIPE: &str = "rocm 1";
+pub const RECIPE: &str = "rocm 2";
 
 /// A table without its UUID, and the columns that the SQL reads.
 type Read = (&'static str, &'static [&'static str]);
@@ -193,6 +193,15 @@ pub fn import(source: &Path, database: &Path, kind: Kind, cancel: &Cancel) -> Re
     // The source is untrusted: nothing that its schema defines may run on its own.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false).map_err(failed)?;
     write(&connection, source, kind).map_err(failed)?;
+    if !has_events(&connection).map_err(failed)? {
+        return Err(Error::Report {
+            path: source.to_owned(),
+            reason: "is a database of AMD's profiler without kernels, copies, calls and ranges"
+                .to_owned(),
+            help: "record the program with `rocprofv3 --runtime-trace`, and let it end by itself"
+                .to_owned(),
+        });
+    }
     connection.close().map_err(|(_, error)| failed(error))
 }
 
@@ -252,6 +261,12 @@ fn view(
         selects.push(format!("SELECT {} WHERE 0", cells.join(", ")));
     }
     Ok(format!("CREATE TEMP VIEW {} AS {}", quote(base), selects.join(" UNION ALL ")))
+}
+
+/// Whether the import made rows for events.
+fn has_events(connection: &Connection) -> rusqlite::Result<bool> {
+    let tables = tables(connection, "main")?;
+    Ok(tables.iter().any(|table| table.starts_with("CUPTI_ACTIVITY_KIND_") || table == "NVTX_EVENTS"))
 }
 
 /// Drops tables without rows: nsys writes none.

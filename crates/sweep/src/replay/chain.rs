@@ -25,6 +25,8 @@ pub enum PartKind {
     Unexplained,
     /// Before the first thing that is known.
     Before,
+    /// From the last operation of a window to its end.
+    After,
 }
 
 /// A part of the chain. Parts follow each other without gaps.

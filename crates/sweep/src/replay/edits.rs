@@ -1,9 +1,8 @@
 //! Edits of a capture, several at once.
 
 use super::graph::{EdgeKind, Graph};
-use super::replayed::{Change, Times};
+use super::replayed::Change;
 use crate::occupancy::NONE;
-use crate::projection::Stop;
 use std::collections::BTreeMap;
 
 /// Factors on durations, by call and operation. A list is empty as long as no edit needs it.
@@ -43,11 +42,6 @@ pub(super) fn sized<T: Clone>(list: &mut Vec<T>, count: usize, value: T) -> &mut
 }
 
 impl Edits {
-    /// Replays the capture with these edits. `None` if it was stopped.
-    pub fn replay(&self, graph: &Graph, stop: Stop<'_>) -> Option<Times> {
-        graph.replay(self, stop)
-    }
-
     /// Multiplies the durations of operations.
     pub fn scale_ops(&mut self, graph: &Graph, factor: impl Fn(u32) -> f64) {
         for (op, of) in (0..).zip(sized(&mut self.ops, graph.op_count(), 1.0)) {

@@ -30,13 +30,13 @@ const ROWS_A_STEP: u64 = 10_000;
 
 /// Connections that no reader needs now, with the statements that created their relations.
 #[derive(Debug, Default)]
-pub(super) struct Idle(Mutex<Vec<(Arc<Statements>, Connection)>>);
+pub(super) struct FreeConnections(Mutex<Vec<(Arc<Statements>, Connection)>>);
 
-impl Idle {
+impl FreeConnections {
     fn take(&self, statements: &Arc<Statements>) -> Option<Connection> {
-        let mut idle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = idle.iter().position(|(of, _)| Arc::ptr_eq(of, statements))?;
-        Some(idle.swap_remove(place).1)
+        let mut free = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = free.iter().position(|(of, _)| Arc::ptr_eq(of, statements))?;
+        Some(free.swap_remove(place).1)
     }
 
     fn keep(&self, statements: &Arc<Statements>, connections: Vec<Connection>) {
@@ -49,7 +49,7 @@ impl Idle {
 pub(super) struct Reader {
     /// Opened when the first rows are read, or those of a reader before.
     connections: Vec<Connection>,
-    idle: Arc<Idle>,
+    free: Arc<FreeConnections>,
     statements: Arc<Statements>,
     limits: Limits,
     database: PathBuf,
@@ -61,12 +61,12 @@ impl Reader {
     pub(super) fn new(
         database: &Path,
         statements: &Arc<Statements>,
-        idle: &Arc<Idle>,
+        free: &Arc<FreeConnections>,
         limits: &Limits,
     ) -> Self {
         Self {
             connections: Vec::new(),
-            idle: Arc::clone(idle),
+            free: Arc::clone(free),
             statements: Arc::clone(statements),
             limits: limits.clone(),
             database: database.to_owned(),
@@ -77,7 +77,7 @@ impl Reader {
     /// Opens connections until there are `count`, and creates the relations on each.
     fn connect_to(&mut self, count: usize) -> Result<()> {
         while self.connections.len() < count {
-            if let Some(connection) = self.idle.take(&self.statements) {
+            if let Some(connection) = self.free.take(&self.statements) {
                 self.connections.push(connection);
                 continue;
             }
@@ -202,7 +202,7 @@ impl Reader {
 
 impl Drop for Reader {
     fn drop(&mut self) {
-        self.idle.keep(&self.statements, std::mem::take(&mut self.connections));
+        self.free.keep(&self.statements, std::mem::take(&mut self.connections));
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is read once of a report, for all its connections and for both families of native relations.
 
 use super::ids::{NO_ID, Numbered};
-use super::reader::{Idle, Reader};
+use super::reader::{FreeConnections, Reader};
 use crate::normalize::Input;
 use nsq_sweep::calls::{Call, Calls};
 use nsq_value::error::Result;
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) struct Store {
     calls: Mutex<Option<Arc<Calls>>>,
     /// The connections that read it.
-    pub(super) idle: Arc<Idle>,
+    pub(super) free: Arc<FreeConnections>,
 }
 
 impl Store {

@@ -4,10 +4,14 @@ use super::Document;
 use crate::report::{FLIGHT_RECORDER, MEMORY_SNAPSHOT};
 use crate::trace::record::Recorder;
 use nsq_value::error::Error;
+use std::fs::File;
+use std::io::Read;
 
 /// Maximum members of an object that are kept to name it.
 pub(super) const MEMBERS: usize = 32;
 
+/// How a SQLite database begins.
+const SQLITE: &[u8] = b"SQLite format 3\0";
 const GIVE: &str = "give a file written by torch.profiler's export_chrome_trace(), or an nsys export";
 const EXPORT: &str =
     "nsq reads SQLite: `nsys export --type sqlite REPORT.nsys-rep`, or give nsq the .nsys-rep";
@@ -71,10 +75,18 @@ impl Document<'_> {
         self.malformed("has an event that is not an object", "expected `{`")
     }
 
+    /// Whether the file begins with these bytes, as it is.
+    fn begins_with(&self, bytes: &[u8]) -> bool {
+        let mut first = vec![0; bytes.len()];
+        File::open(self.path).and_then(|mut file| file.read_exact(&mut first)).is_ok() && first == bytes
+    }
+
     /// The error for text that does not begin like JSON.
     pub(super) fn not_json(&self) -> Error {
         let text = self.text.as_bytes();
-        let (reason, help) = if text.starts_with(b"SQLite format 3\0") {
+        let (reason, help) = if self.begins_with(SQLITE) {
+            ("is a SQLite database, which needs no import", "give the file to nsq itself: `nsq FILE`")
+        } else if text.starts_with(SQLITE) {
             (
                 "is a gzip file with a SQLite export in it",
                 "unpack it with `gunzip`, and give the .sqlite file",

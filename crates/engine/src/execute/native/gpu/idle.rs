@@ -35,7 +35,7 @@ pub(super) struct Idle {
 
 impl Source {
     pub(super) fn reader(&self, limits: &Limits) -> Reader {
-        Reader::new(&self.database, &self.input.statements, &self.store.idle, limits)
+        Reader::new(&self.database, &self.input.statements, &self.store.free, limits)
     }
 
     /// The API calls of the report.

@@ -30,7 +30,7 @@ pub(in crate::execute::native) fn occupy(
     tables: &[Table],
     selection: Option<&Selection>,
 ) -> Result<Answers> {
-    let mut reader = Reader::new(database, &input.statements, &store.idle, limits);
+    let mut reader = Reader::new(database, &input.statements, &store.free, limits);
     let gpus = read_gpus(&mut reader, input)?;
     let mut ids = Ids { gpus, ..Ids::default() };
     let mut ops = Vec::new();

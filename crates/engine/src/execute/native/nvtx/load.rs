@@ -73,7 +73,7 @@ pub(super) fn load(from: &Sources<'_>, input: &Input) -> Result<Loaded> {
 /// Reads the relations of an input: ranges and launched work in parallel.
 fn read(&Sources { database, store, limits, .. }: &Sources<'_>, input: &Input) -> Result<Loaded> {
     let ids = Interners::default();
-    let reader = || Reader::new(database, &input.statements, &store.idle, limits);
+    let reader = || Reader::new(database, &input.statements, &store.free, limits);
     let ranges = || read_ranges(&mut reader(), input, &ids);
     let launched = || read_launched(&mut reader(), store, input, &ids);
     let (named, launched) = limits.threads.both(ranges, launched);

@@ -40,6 +40,7 @@ fn word(answers: &Answers, part: &Part) -> &'static str {
         PartKind::Return => "return from wait",
         PartKind::Unexplained => "unexplained",
         PartKind::Before => "before",
+        PartKind::After => "after",
     }
 }
 
@@ -61,7 +62,7 @@ fn thread(answers: &Answers, part: &Part) -> Option<i64> {
 }
 
 pub(in crate::execute::native::gpu) const CRITICAL: &[Column] = &[
-    ("edits", |a, i, _| with(a, i, |chain, _| Cell::Text(Cow::Owned(chain.edits.clone())))),
+    ("edits", |a, i, _| with(a, i, |chain, _| Cell::Text(Cow::Owned(chain.edits.to_string())))),
     ("gpu_id", |a, i, _| gpu(a, i, |stream| stream.gpu_id)),
     ("device_id", |a, i, _| gpu(a, i, |stream| stream.device_id)),
     ("start_ns", |a, i, _| with(a, i, |chain, _| chain.window.0.into())),

@@ -18,8 +18,8 @@ use foldhash::HashMap;
 use functions::FunctionKind;
 use host_code::KnownParts;
 use model::Model;
-use nsq_sweep::occupancy::Level;
-use nsq_sweep::replay::{AsRecorded, Change, Edits, Ends, Part, Times};
+use nsq_sweep::occupancy::{Level, NONE};
+use nsq_sweep::replay::{AsRecorded, Change, Edits, Ends, Part, PartKind, Times};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use windows::Windows;
@@ -54,13 +54,21 @@ pub(super) struct Edited {
 /// The chains that were asked for.
 #[derive(Default)]
 struct Chains {
-    places: HashMap<(String, u32, i64, i64), usize>,
+    /// Their places, by GPU and window: a window mostly has few texts of edits, which can be long.
+    places: HashMap<(u32, (i64, i64)), Vec<usize>>,
     chains: Vec<Arc<Chain>>,
+}
+
+impl Chains {
+    fn place(&self, edits: &str, gpu: u32, window: (i64, i64)) -> Option<usize> {
+        let places = self.places.get(&(gpu, window))?;
+        places.iter().copied().find(|&place| *self.chains[place].edits == *edits)
+    }
 }
 
 /// The chain that binds a GPU's work in a window.
 pub(super) struct Chain {
-    pub(super) edits: String,
+    pub(super) edits: Arc<str>,
     /// The lane of the GPU.
     pub(super) gpu: u32,
     /// The window, in times of the capture.
@@ -92,15 +100,21 @@ impl Answers {
             return Arc::clone(known);
         }
         let begun = lock().iter().find_map(|of| of.begins(text));
-        let fresh = Arc::new(self.replay(text, begun));
+        // The one that goes leaves its memory to the next.
+        let gone = {
+            let mut recent = lock();
+            if recent.len() < RECENT { None } else { recent.pop_back() }
+        };
+        let room = gone.and_then(Arc::into_inner).map(|gone| gone.times).unwrap_or_default();
+        let fresh = Arc::new(self.replay(text, begun, room));
         let mut recent = lock();
         recent.push_front(Arc::clone(&fresh));
         recent.truncate(RECENT);
         fresh
     }
 
-    /// Replays edits. `begun`: the edits of the first lines, and the other lines.
-    fn replay(&self, text: &str, begun: Option<(Edits, &str)>) -> Edited {
+    /// Replays edits. `begun`: the edits of the first lines, and the other lines. `room`: times that nobody needs any more.
+    fn replay(&self, text: &str, begun: Option<(Edits, &str)>, room: Times) -> Edited {
         let model = self.model();
         let (begun, lines) = begun.map_or((None, text), |(begun, lines)| (Some(begun), lines));
         let edits = match Edit::list(lines) {
@@ -116,7 +130,7 @@ impl Answers {
         };
         let mut edited = Edited { text: text.into(), edits, times: Times::default(), ends: Vec::new() };
         let times = match &edited.edits {
-            Some(edits) => edits.replay(&model.graph, &self.limits),
+            Some(edits) => model.graph.replay_into(room, edits, &self.limits),
             None => Some(model.graph.recorded()),
         };
         edited.times = self.read(|| Ok(times));
@@ -135,30 +149,34 @@ impl Answers {
     /// The place of the chain of a GPU in a window.
     fn chain_place(&self, text: &str, gpu: u32, window: (i64, i64)) -> usize {
         let lock = || self.replays.chains.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (text.to_owned(), gpu, window.0, window.1);
-        if let Some(&place) = lock().places.get(&key) {
+        if let Some(place) = lock().place(text, gpu, window) {
             return place;
         }
-        let parts = self.parts(&self.edited(text), gpu, window);
-        let chain = Arc::new(Chain { edits: text.to_owned(), gpu, window, parts });
+        let edited = self.edited(text);
+        let parts = self.parts(&edited, gpu, window);
         let mut chains = lock();
-        let next = chains.chains.len();
-        let place = *chains.places.entry(key).or_insert(next);
-        if place == next {
-            chains.chains.push(chain);
+        // Another connection may have asked the same.
+        if let Some(place) = chains.place(text, gpu, window) {
+            return place;
         }
+        let place = chains.chains.len();
+        chains.places.entry((gpu, window)).or_default().push(place);
+        chains.chains.push(Arc::new(Chain { edits: Arc::clone(&edited.text), gpu, window, parts }));
         place
     }
 
     /// What binds from the end of the window back to its start.
     fn parts(&self, edited: &Edited, gpu: u32, (from, to): (i64, i64)) -> Vec<Part> {
         let Some(ends) = edited.ends.get(gpu as usize) else { return Vec::new() };
-        match (ends.at(from), ends.at(to)) {
-            (Some((from, _)), Some((_, Some(op)))) => {
-                self.model().graph.chain(&edited.times, edited.change(), op, from)
-            }
-            _ => Vec::new(),
+        let (Some((from, _)), Some((to, Some(op)))) = (ends.at(from), ends.at(to)) else {
+            return Vec::new();
+        };
+        let mut parts = self.model().graph.chain(&edited.times, edited.change(), op, from);
+        let start = edited.times.op_ends[op as usize].max(from);
+        if start < to {
+            parts.push(Part { kind: PartKind::After, call: NONE, op: NONE, start, end: to });
         }
+        parts
     }
 
     /// A row of `critical_part`.

@@ -3,16 +3,40 @@
 use super::Edited;
 use crate::execute::native::gpu::answers::Answers;
 use crate::execute::native::gpu::columns::Column;
+use foldhash::HashMap;
+use nsq_sweep::classify::Activity;
 use nsq_sweep::interval::TimeSet;
 use nsq_sweep::occupancy::Level;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The windows that were asked for.
 #[derive(Default)]
 pub(super) struct Windows {
-    asked: Mutex<Vec<Arc<Window>>>,
+    asked: Mutex<Asked>,
     lanes: OnceLock<Vec<Lane>>,
+}
+
+/// Windows after edits. A window mostly has few texts of edits, which can be long.
+#[derive(Default)]
+struct Asked {
+    windows: Vec<Arc<Window>>,
+    /// Their places, by GPU and bounds.
+    places: HashMap<(u32, (i64, i64)), Vec<usize>>,
+}
+
+impl Asked {
+    fn place(&self, edits: &str, gpu: u32, bounds: (i64, i64)) -> Option<usize> {
+        let places = self.places.get(&(gpu, bounds))?;
+        places.iter().copied().find(|&place| *self.windows[place].edits == *edits)
+    }
+
+    fn add(&mut self, window: Window) -> usize {
+        let place = self.windows.len();
+        self.places.entry((window.gpu, window.bounds)).or_default().push(place);
+        self.windows.push(Arc::new(window));
+        place
+    }
 }
 
 /// The operations of a GPU.
@@ -35,11 +59,73 @@ pub(in crate::execute::native::gpu) struct Window {
 
 /// What a GPU does in a window after edits.
 struct Work {
-    /// The time of what takes longest of all that runs one after the other: the operations of a stream, or what a thread
-    /// does to launch them. No step can be shorter for long, whatever runs ahead at first.
+    /// The time of what takes longest of all that runs one after the other: the operations of a stream, what a thread does
+    /// to launch them, or what took turns on the GPU. No step can be shorter for long, whatever runs ahead at first; and
+    /// kernels of several streams that took turns may have had to.
     busiest: i64,
-    /// The time in which anything runs.
+    /// The time in which anything runs, if what ran one after the other still does.
     busy: i64,
+}
+
+/// The time of operations that ran one after the other.
+#[derive(Debug, Clone, Copy)]
+struct Turns {
+    recorded: i64,
+    /// After edits.
+    sum: f64,
+    /// The latest end so far, as recorded.
+    reached: i64,
+}
+
+impl Turns {
+    fn new(from: i64) -> Self {
+        Self { recorded: 0, sum: 0.0, reached: from }
+    }
+
+    /// Adds an operation that takes this share of its time: what it ran after those before had ended.
+    fn add(&mut self, (start, end): (i64, i64), share: f64) {
+        let alone = (end - start.max(self.reached)).max(0);
+        self.recorded += alone;
+        self.sum += alone as f64 * share;
+        self.reached = self.reached.max(end);
+    }
+}
+
+/// The part of their time in which communication and copies run beside other work if they can.
+const BESIDE: f64 = 0.02;
+
+/// The operations of a GPU, by kind of activity.
+struct Kinds {
+    /// For each set of kinds: bit 0 for compute, bit 1 for communication, bit 2 for memory.
+    turns: [Turns; 8],
+}
+
+impl Kinds {
+    fn new(from: i64) -> Self {
+        Self { turns: [Turns::new(from); 8] }
+    }
+
+    fn add(&mut self, activity: Activity, bounds: (i64, i64), share: f64) {
+        let bit = match activity {
+            Activity::Compute => 1,
+            Activity::Communication => 2,
+            Activity::Memory => 4,
+        };
+        let sets = self.turns.iter_mut().enumerate().filter(|(set, _)| set & bit != 0);
+        sets.for_each(|(_, turns)| turns.add(bounds, share));
+    }
+
+    /// The time of what ran in turns: compute, which may need the whole GPU, and communication or copies that hardly ran
+    /// beside other work, because they depend on it.
+    fn in_turn(&self) -> f64 {
+        let recorded = |set: usize| self.turns[set].recorded;
+        let takes_turns = |kind: usize| {
+            let beside = recorded(7 - kind) + recorded(kind) - recorded(7);
+            (beside as f64) < BESIDE * recorded(kind) as f64
+        };
+        let set = [2, 4].into_iter().filter(|&kind| takes_turns(kind)).fold(1, |set, kind| set | kind);
+        self.turns[set].sum
+    }
 }
 
 impl Answers {
@@ -72,8 +158,9 @@ impl Answers {
         let ops = &self.occupancy.ops;
         let first = lane.ops.partition_point(|&op| ops[op as usize].start < from - lane.longest);
         let last = lane.ops.partition_point(|&op| ops[op as usize].start < to);
-        // What runs one after the other: a stream, or what an edit lets run beside all others, by kind.
-        let mut streams = vec![0.0; self.occupancy.streams.len()];
+        // What runs one after the other: what took turns, a stream, or what an edit lets run beside all others, by kind.
+        let mut all = Kinds::new(from);
+        let mut streams = vec![Turns::new(from); self.occupancy.streams.len()];
         let mut kinds = [0.0; u8::MAX as usize + 1];
         // By stream: each has its operations in order, so that sorting all merges a few lists.
         let mut times = vec![Vec::new(); self.occupancy.streams.len()];
@@ -97,18 +184,23 @@ impl Answers {
                 let (first, last) = launches[thread].unwrap_or((call, call));
                 launches[thread] = Some((first.min(call), last.max(call)));
             }
-            let sum: &mut f64 = match change.beside(op) {
-                Some(_) => &mut kinds[usize::from(graph.family(op))],
-                None => &mut streams[graph.stream(op) as usize],
-            };
-            *sum += inside as f64 * (new_end - new_start) as f64 / (end - start) as f64;
+            let share = (new_end - new_start) as f64 / (end - start) as f64;
+            match change.beside(op) {
+                Some(_) => kinds[usize::from(graph.family(op))] += inside as f64 * share,
+                None => {
+                    all.add(ops[op as usize].activity, (start, end.min(to)), share);
+                    streams[graph.stream(op) as usize].add((start, end.min(to)), share);
+                }
+            }
         }
         let mut times: Vec<(i64, i64)> = times.into_iter().flatten().collect();
         times.sort();
         let busy = i64::try_from(TimeSet::union_of_sorted(times).length()).unwrap_or(i64::MAX);
+        let busy = busy.max(all.in_turn() as i64);
         // The first launch may have been before the window.
         let host = |(first, last)| graph.host_time(last, graph.call(first).1, change);
-        let busiest = streams.into_iter().chain(kinds).fold(0.0, f64::max) as i64;
+        let streams = streams.into_iter().map(|of| of.sum);
+        let busiest = streams.chain(kinds).fold(all.in_turn(), f64::max) as i64;
         // A host that was late is no reason that a fix makes it later.
         let hosts = launches.into_iter().flatten().map(|launched| host(launched).min(to - from));
         Work { busiest: hosts.fold(busiest, i64::max), busy }
@@ -122,21 +214,26 @@ impl Answers {
         bounds: (i64, i64),
     ) -> Range<usize> {
         let Some(gpu) = self.gpu_lane(gpu_id) else { return 0..0 };
+        if let Some(place) = self.asked_windows().place(edits, gpu, bounds) {
+            return place..place + 1;
+        }
         let edited = self.edited(edits);
         // A replay that was stopped, or whose edits are refused, has no times.
         let Some(ends) = edited.ends.get(gpu as usize) else { return 0..0 };
         let ends = |time: i64| ends.at(time).map(|(end, _)| end);
         let new_dur = ends(bounds.1).zip(ends(bounds.0)).map_or(0, |(to, from)| (to - from).max(0));
         let work = self.work(&edited, gpu, bounds);
-        let window = Arc::new(Window { edits: Arc::clone(&edited.text), gpu, bounds, new_dur, work });
-        let mut asked = self.replays.windows.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        asked.push(window);
-        asked.len() - 1..asked.len()
+        let window = Window { edits: Arc::clone(&edited.text), gpu, bounds, new_dur, work };
+        let place = self.asked_windows().add(window);
+        place..place + 1
+    }
+
+    fn asked_windows(&self) -> MutexGuard<'_, Asked> {
+        self.replays.windows.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn window(&self, index: usize) -> Arc<Window> {
-        let asked = self.replays.windows.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(&asked[index])
+        Arc::clone(&self.asked_windows().windows[index])
     }
 }
 
@@ -151,3 +248,26 @@ pub(in crate::execute::native::gpu) const WINDOWS: &[Column] = &[
     ("busiest_ns", |a, i, _| a.window(i).work.busiest.into()),
     ("busy_ns", |a, i, _| a.window(i).work.busy.into()),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_took_turns_does_so_after_edits() {
+        let in_turn = |ops: &[(Activity, (i64, i64))]| {
+            let mut kinds = Kinds::new(0);
+            ops.iter().for_each(|&(activity, bounds)| kinds.add(activity, bounds, 0.5));
+            kinds.in_turn()
+        };
+        let (compute, collective) = (Activity::Compute, Activity::Communication);
+        // Kernels of two streams overlap for 10 ns.
+        assert_eq!(in_turn(&[(compute, (0, 100)), (compute, (90, 190))]), 95.0);
+        // A collective that runs between kernels depends on them, and one that runs during kernels does not.
+        let between = [(compute, (0, 100)), (collective, (100, 200)), (compute, (200, 300))];
+        assert_eq!(in_turn(&between), 150.0);
+        let during = [(compute, (0, 100)), (collective, (50, 200)), (compute, (200, 300))];
+        assert_eq!(in_turn(&during), 100.0);
+        assert_eq!(in_turn(&[]), 0.0);
+    }
+}
