@@ -17,7 +17,8 @@ columns:
   - {name: rank, type: int, priority: 1, doc: "Rank of the finding, as in findings."}
   - {name: intervals, type: text, priority: 0, doc: "A JSON array: rank and name of the finding, and its intervals, each with GPU, start and end in its GPU's window, the time that places it, and subject. An idle interval is placed by its end, when the next operation starts; others by their start."}
 limits: See findings.
----*/WITH
+---*/
+WITH
 -- Within the window of the GPU. Not stored: its readers look up one finding each.
 cut AS NOT MATERIALIZED (
   SELECT
@@ -33,41 +34,42 @@ cut AS NOT MATERIALIZED (
     ON gpu_parts.gpu_id = finding.gpu_id
   WHERE finding.start_ns < gpu_parts.end_ns
     AND finding.start_ns + finding.dur_ns > gpu_parts.start_ns
-),
-wanted AS MATERIALIZED (
-  SELECT
-    rank,
-    finding,
-    frees,
-    (
-      SELECT to_ns - from_ns
-      FROM cut
-      WHERE query = findings.finding
-      ORDER BY to_ns - from_ns DESC
-      LIMIT 1
-      OFFSET :at_most - 1
-    ) AS least_ns
-  FROM findings
-  WHERE CASE
-      WHEN :finding <> '' THEN finding = :finding
-      WHEN :number > 0 THEN rank = :number
-      ELSE verdict = 'yes'
-    END
 )
 SELECT
-  rank,
+  findings.rank,
   json_array(
-    rank,
-    finding,
+    findings.rank,
+    findings.finding,
     json((
       SELECT
         json_group_array(
-          json_array(gpu_id, from_ns, to_ns, iif(wanted.frees = 'idle', end_ns, start_ns), subject)
+          json_array(
+            cut.gpu_id,
+            cut.from_ns,
+            cut.to_ns,
+            iif(findings.frees = 'idle', cut.end_ns, cut.start_ns),
+            cut.subject
+          )
         )
-      FROM cut
-      WHERE query = wanted.finding
-        AND to_ns - from_ns >= coalesce(wanted.least_ns, 0)
+      FROM (
+        SELECT min(dur_ns) AS dur_ns
+        FROM (
+          SELECT to_ns - from_ns AS dur_ns
+          FROM cut
+          WHERE query = findings.finding
+          ORDER BY 1 DESC
+          LIMIT :at_most
+        )
+      ) AS least
+      CROSS JOIN cut
+      WHERE cut.query = findings.finding
+        AND cut.to_ns - cut.from_ns >= least.dur_ns
     ))
   ) AS intervals
-FROM wanted
-ORDER BY rank
+FROM findings
+WHERE CASE
+    WHEN :finding <> '' THEN findings.finding = :finding
+    WHEN :number > 0 THEN findings.rank = :number
+    ELSE findings.verdict = 'yes'
+  END
+ORDER BY findings.rank
