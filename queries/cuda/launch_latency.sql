@@ -44,7 +44,7 @@ limits: >-
   count only in calls and in the execution times. All kernels of a graph launch share one call: it counts once for each
   kernel name, and the wait of a later kernel includes the earlier ones. Kernels of a CUDA graph traced as a whole are
   not included.
-see_also: [cuda_kern_exec_sum, cuda_kern_exec_trace, top_kernels]
+see_also: [cuda_kern_exec_sum, cuda_kern_exec_trace, launch_queue, top_kernels]
 ---*/
 WITH
 execution AS (

@@ -18,7 +18,7 @@ finding:
     DataLoader(pin_memory=True) or tensor.pin_memory(), and non_blocking=True.
   link: https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/#pinned-memory
   confidence: high
-  edit: "overlap=memcpy@\nidle=@"
+  edit: "overlap=memcpy@\nidle=@\nfaster=memcpy@:PINNED"
   avoid: without=memcpy@
   frees: copies
 params:

@@ -8,7 +8,7 @@ kind: finding
 tags: [capture, cuda, gpu]
 reads: [all_profiler_overhead, compute_gap_part]
 finding:
-  claim: "Profiler overhead: the GPU idles while the profiler blocks the launching thread."
+  claim: "Profiler stalls: the GPU idles while the profiler blocks the launching thread."
   ceiling: Time without a compute kernel that overlaps work of the profiler on the launching thread. The program without the profiler does not have it.
   remedy: >-
     Ignore this time, or record less: --delay and --duration or --capture-range=cudaProfilerApi, and fewer APIs in --trace.

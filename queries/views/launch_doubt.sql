@@ -3,7 +3,7 @@ name: launch_doubt
 summary: One row per kind of launch without recorded work, and one for failed calls.
 internal: true
 present_if: [launch_outcome, failed_call]
-reads: [cuda_call, cuda_error, failed_call, launch_outcome, report_source]
+reads: [cuda_call, cuda_error, failed_call, gpu, launch_outcome, report_source]
 columns:
   - {name: priority, type: int, doc: "Order in capture_trust, lowest first; the hundreds are explained there."}
   - {name: severity, type: text, doc: "partial, distorted or note, as in capture_trust."}
@@ -42,7 +42,18 @@ SELECT
     outcome.return_value,
     coalesce(printf(' (%s: %s)', error_name, meaning), '')
   ) AS detail,
-  coalesce(cuda_error.remedy, 'nsq run REPORT -q api_errors') AS remedy
+  coalesce(
+    replace(
+      cuda_error.remedy,
+      '_XX',
+      -- Where all GPUs are of one kind.
+      (
+        SELECT iif(count(DISTINCT compute_capability) = 1, '_' || replace(max(compute_capability), '.', ''), '_XX')
+        FROM gpu
+      )
+    ),
+    'nsq run REPORT -q api_errors'
+  ) AS remedy
 FROM outcome
 LEFT JOIN cuda_error
   ON cuda_error.return_value = outcome.return_value
@@ -60,11 +71,12 @@ SELECT
     pid,
     iif(outcome = 'queued', ': they had not run when the capture ended, or their records were lost', '')
   ),
-  iif(
-    is_trace,
-    'torch.cuda.synchronize() before the profiler stops, or a newer PyTorch and driver',
-    'let the program end by itself after cudaDeviceSynchronize(), or nsys profile --cuda-flush-interval=1000'
-  )
+  CASE
+    WHEN is_trace AND outcome = 'queued' THEN 'torch.cuda.synchronize() before the profiler stops'
+    WHEN is_trace THEN 'torch.cuda.synchronize() before the profiler stops, or a newer PyTorch and driver'
+    WHEN outcome = 'queued' THEN 'let the program end by itself after cudaDeviceSynchronize(), or record for longer'
+    ELSE 'let the program end by itself after cudaDeviceSynchronize(), or nsys profile --cuda-flush-interval=1000'
+  END
 FROM outcome
 CROSS JOIN report_source
 WHERE outcome = 'lost' AND 100 * launches >= all_launches

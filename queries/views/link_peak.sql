@@ -1,12 +1,13 @@
 /*---
 name: link_peak
-summary: One row per GPU, with the peak bandwidth of its links to other GPUs.
+summary: One row per GPU, with the peak bandwidth of its links to other GPUs and to the host.
 present_if: [src_target_gpu, src_target_cuda_gpu]
 reads: [gpu, process_device]
 columns:
   - {name: gpu_id, type: id, doc: "GPU number on its machine."}
   - {name: gpu_name, type: text, doc: "Name of the GPU; null if unknown."}
   - {name: link_bytes_per_s, type: real, unit: bytes_per_s, doc: "What all NVLinks (AMD: Infinity Fabric links) of the GPU carry in one direction; null if the model is unknown, or has none."}
+  - {name: host_bytes_per_s, type: real, unit: bytes_per_s, doc: "What the PCIe slot of the model carries in one direction, 16 lanes: 64 GB/s for generation 5, 32 for 4, 16 for 3; null as link_bytes_per_s is."}
   - {name: document, type: text, doc: "Vendor's document that states it, as the sum of both directions; null as link_bytes_per_s is."}
   - {name: url, type: text, doc: "Address of the document; null as link_bytes_per_s is."}
 limits: >-
@@ -51,21 +52,21 @@ source (document, url) AS (
     || 'amd-instinct-mi300x-platform-data-sheet.pdf'
   )
 ),
-known (place, gpu_pattern, both_gb_per_s, document) AS (
+known (place, gpu_pattern, both_gb_per_s, pcie, document) AS (
   VALUES
-  (10, '*B200*', 1800, 'NVIDIA NVLink overview'),
-  (20, '*H200*', 900, 'NVIDIA H200 specifications'),
-  (30, '*H100 PCIe*', 600, 'NVIDIA H100 PCIe product brief'),
-  (31, '*H100 NVL*', 600, 'NVIDIA H100 specifications'),
-  (32, '*H100*', 900, 'NVIDIA H100 specifications'),
-  (40, '*A100[- ]*', 600, 'NVIDIA A100 datasheet'),
-  (41, '*A30', 200, 'NVIDIA A30 datasheet'),
-  (42, '*A40', 112.5, 'NVIDIA GA102 whitepaper'),
-  (43, '*RTX A6000*', 112.5, 'NVIDIA GA102 whitepaper'),
-  (50, '*V100-SXM*', 300, 'NVIDIA Volta whitepaper'),
-  (51, '*P100-SXM*', 160, 'NVIDIA Pascal whitepaper'),
-  (60, '*RTX 3090*', 112.5, 'NVIDIA GA102 whitepaper'),
-  (70, '*MI300X*', 896, 'AMD Instinct MI300X platform datasheet')
+  (10, '*B200*', 1800, 5, 'NVIDIA NVLink overview'),
+  (20, '*H200*', 900, 5, 'NVIDIA H200 specifications'),
+  (30, '*H100 PCIe*', 600, 5, 'NVIDIA H100 PCIe product brief'),
+  (31, '*H100 NVL*', 600, 5, 'NVIDIA H100 specifications'),
+  (32, '*H100*', 900, 5, 'NVIDIA H100 specifications'),
+  (40, '*A100[- ]*', 600, 4, 'NVIDIA A100 datasheet'),
+  (41, '*A30', 200, 4, 'NVIDIA A30 datasheet'),
+  (42, '*A40', 112.5, 4, 'NVIDIA GA102 whitepaper'),
+  (43, '*RTX A6000*', 112.5, 4, 'NVIDIA GA102 whitepaper'),
+  (50, '*V100-SXM*', 300, 3, 'NVIDIA Volta whitepaper'),
+  (51, '*P100-SXM*', 160, 3, 'NVIDIA Pascal whitepaper'),
+  (60, '*RTX 3090*', 112.5, 4, 'NVIDIA GA102 whitepaper'),
+  (70, '*MI300X*', 896, 5, 'AMD Instinct MI300X platform datasheet')
 ),
 -- A container may number its GPUs anew. If all GPUs are of one model, that does not matter.
 model AS (
@@ -93,6 +94,7 @@ SELECT
   used.gpu_id,
   gpu.gpu_name,
   1e9 * known.both_gb_per_s / 2 AS link_bytes_per_s,
+  2e9 * (1 << known.pcie) AS host_bytes_per_s,
   known.document,
   source.url
 FROM used

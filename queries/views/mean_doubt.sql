@@ -3,7 +3,7 @@ name: mean_doubt
 summary: One row per reason why means say little.
 internal: true
 present_if: [gpu_op]
-reads: [gpu_op, op_total, step_window]
+reads: [gpu_op, graph_trace, op_total, step_window]
 columns:
   - {name: priority, type: int, doc: "Order in capture_trust, lowest first; the hundreds are explained there."}
   - {name: severity, type: text, doc: "partial, distorted or note, as in capture_trust."}
@@ -24,7 +24,10 @@ outlier AS (
   LIMIT 1
 ),
 span AS (
-  SELECT kernel_count AS kernels, end_ns - start_ns AS span_ns
+  SELECT
+    kernel_count AS kernels,
+    (SELECT count(*) FROM graph_trace) AS graphs,
+    end_ns - start_ns AS span_ns
   FROM op_total
 )
 SELECT
@@ -48,11 +51,16 @@ SELECT
   'note',
   'short capture',
   printf(
-    'Short: %d %s in %s. %s',
+    'Short: %d %s%s in %s. %s',
     kernels,
     iif(kernels = 1, 'kernel', 'kernels'),
+    CASE
+      WHEN graphs > 1 THEN printf(' and %d CUDA graphs', graphs)
+      WHEN graphs = 1 THEN ' and a CUDA graph'
+      ELSE ''
+    END,
     iif(span_ns < 1000000, printf('%.1f µs', span_ns / 1e3), printf('%.1f ms', span_ns / 1e6)),
-    iif(kernels = 1, 'One time says little.', 'Averages are unreliable.')
+    iif(kernels = 1 AND graphs = 0, 'One time says little.', 'Averages are unreliable.')
   ),
   'record some tens of steps after the warm-up'
 FROM span

@@ -3,7 +3,7 @@ name: overhead_doubt
 summary: One row per activity of the profiler that takes time from the program.
 internal: true
 present_if: [profiler_overhead, cpu_sample, export_fact]
-reads: [cpu_sample, export_fact, import_count, op_total, profiler_overhead, waiting_gpu]
+reads: [cpu_sample, export_fact, import_count, op_total, process_device, profiler_overhead, waiting_gpu]
 columns:
   - {name: priority, type: int, doc: "Order in capture_trust, lowest first; the hundreds are explained there."}
   - {name: severity, type: text, doc: "partial, distorted or note, as in capture_trust."}
@@ -24,6 +24,8 @@ overhead AS (
     ON overhead.start_ns < work.end_ns
     AND overhead.end_ns > work.start_ns
     AND overhead.is_own
+    -- Other processes wait for nothing on the GPU, such as 78 that compile.
+    AND coalesce(overhead.global_pid IN (SELECT global_pid FROM process_device), 1)
 ),
 stacks AS (
   SELECT
@@ -38,7 +40,9 @@ stacks AS (
       END,
       ', '
     ) AS list,
-    (SELECT coalesce(max(events), 0) FROM import_count WHERE category = 'python_function') AS frames
+    max(fact = 'TRACE_RECORD_SHAPES') AS has_shapes,
+    (SELECT coalesce(max(events), 0) FROM import_count WHERE category = 'python_function') AS frames,
+    (SELECT coalesce(max(events), 0) FROM import_count WHERE category = 'cpu_op') AS operators
   FROM (
     SELECT fact
     FROM export_fact
@@ -68,23 +72,30 @@ WHERE total_ns > 0.02 * window_ns
 UNION ALL
 SELECT
   310,
-  iif(is_waiting AND frames > 2 * op_count, 'distorted', 'note'),
-  'recorded call stacks',
+  iif(is_waiting AND (frames > 2 * op_count OR NOT has_stacks), 'distorted', 'note'),
+  iif(has_stacks, 'recorded call stacks', 'recorded shapes'),
   printf(
     'Recorded with %s%s: host times are longer than without%s.',
     list,
-    iif(frames > 0, printf(' (%d Python calls, %.1f for each GPU operation)', frames, 1.0 * frames / op_count), ''),
+    CASE
+      WHEN frames > 0 THEN printf(' (%d Python calls, %.1f for each GPU operation)', frames, 1.0 * frames / op_count)
+      WHEN NOT has_stacks THEN
+        printf(' (%d operators, %.1f for each GPU operation)', operators, 1.0 * operators / op_count)
+      ELSE ''
+    END,
     iif(
       is_waiting,
       ', and so are steps that wait for the host',
       '. The GPU hardly waits for the host now; after a fix it may'
     )
   ),
-  'with_stack=False, record_shapes=False and profile_memory=False, for times'
+  iif(has_stacks, 'with_stack=False, record_shapes=False and profile_memory=False', 'record_shapes=False')
+    || ', for times'
 FROM stacks
 CROSS JOIN op_total
 CROSS JOIN waiting_gpu
-WHERE has_stacks AND op_count > 0
+WHERE op_count > 0
+  AND (has_stacks OR has_shapes AND is_waiting AND operators > 3 * op_count)
 UNION ALL
 SELECT
   310,

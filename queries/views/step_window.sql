@@ -27,13 +27,14 @@ columns:
   - {name: step_name, type: text, doc: "As in step."}
   - {name: layer_name, type: text, doc: "step_name with each number replaced by *; step without a range."}
 limits: >-
-  Steps with GPU work only. The first steps are warm-up as long as each takes more than 1.5 times the median of
-  the last half, or begins inside a range with warm-up in its name. Of four steps or more, the first is warm-up always: its time lacks the wait before its first
-  operation. The last steps are the tail as long as they share less than 90 % of their launches with the usual step,
-  as a step has in which the capture ends. Numbers and parts are those of the whole capture; of its rows, those in the scope's time, and on its GPUs,
-  are shown. Time between two steps belongs to the later one, such as the wait for its data. A thread that
-  shares its process with other threads that have steps has rows for the GPUs on which its steps begin; else it
-  has rows for all GPUs of its process.
+  Steps with GPU work only. The first steps are warm-up as long as each takes more than 1.5 times the median of the
+  last half, or begins inside a range with warm-up in its name. Of four steps or more, the first is warm-up always:
+  its time lacks the wait before its first operation. The last steps are the tail as long as they share less than 90
+  % of their launches with the usual step, as a step has in which the capture ends. Numbers and parts are those of
+  the whole capture; shown are the rows on the scope's GPUs with half of their time or more in the scope's time, or
+  that fill half of the scope's time. Time between two steps belongs to the later one, such as the wait for its
+  data. A thread that shares its process with other threads that have steps has rows for the GPUs on which its steps
+  begin; else it has rows for all GPUs of its process.
 ---*/
 WITH
 -- Ranges of a warm-up around steps that repeat without marks. Of marked steps, iteration leaves these out.
@@ -223,5 +224,13 @@ WHERE (
     (placed.global_tid, process_gpu.device_id) IN (SELECT global_tid, device_id FROM begun)
     OR placed.global_tid NOT IN (SELECT global_tid FROM begun)
   )
+  -- Threads that take the same steps at other times have parts of other steps in the time of one.
   AND (of_scope.start_ns IS NULL OR placed.to_ns > of_scope.start_ns)
   AND (of_scope.end_ns IS NULL OR placed.from_ns < of_scope.end_ns)
+  AND 2 * (
+    coalesce(min(placed.to_ns, of_scope.end_ns), placed.to_ns)
+    - coalesce(max(placed.from_ns, of_scope.start_ns), placed.from_ns)
+  ) >= coalesce(
+    min(placed.to_ns - placed.from_ns, of_scope.end_ns - of_scope.start_ns),
+    placed.to_ns - placed.from_ns
+  )

@@ -55,7 +55,7 @@ SELECT
   'GPU work that is not in the report',
   printf(
     'Work of %s waited %.1f ms (%.1f %% of GPU time) while no recorded work ran: '
-      || 'the GPU was busy with work from before the capture, or records are missing.',
+      || 'for work from before the capture, of another process, or lost.',
     who,
     unseen_ns / 1e6,
     100.0 * unseen_ns / window_ns

@@ -119,7 +119,10 @@ fn an_invalid_change_is_an_error() {
     for (change, says) in [
         ("faster=gemm", "invalid edit 'faster=gemm': expected faster=KERNEL:TIMES"),
         ("host=>5parsec:0", "invalid time '5parsec'"),
-        ("launch=later", "invalid edit 'launch=later': expected launch=graph or launch=free"),
+        (
+            "launch=later",
+            "invalid edit 'launch=later': expected launch=graph, launch=graph:RANGE or launch=free",
+        ),
     ] {
         let arguments = ["run", report.to_str().unwrap(), "-q", "what_if", "-p", change];
         let output = nsq().args(arguments).output().unwrap();

@@ -114,6 +114,17 @@ fn contradictions(screen: &str) -> Vec<String> {
         let work = work.map_or(0.0, |found| ns(&found, 1));
         refuse(is_more(work, ns(&all, 3)), &format!("{}, but GPU work of {work} ns", &all[0]));
     }
+    for found in pattern("Of the TIME that remain: (TIME GPU work.*?)\\.(?: |$)").captures_iter(&words) {
+        // Of gaps, the length of each is told, too.
+        let parts = pattern(r"\([^)]*\)").replace_all(&found[3], "").into_owned();
+        let sum: f64 = pattern("TIME").captures_iter(&parts).map(|part| ns(&part, 1)).sum();
+        refuse((sum / ns(&found, 1) - 1.0).abs() > 0.03, &format!("{sum} ns: {}", &found[0]));
+    }
+    if let Some(step) = pattern("(?:Mean|The) step: TIME →").captures(&words) {
+        for place in pattern(r"% of these gaps, TIME\)").captures_iter(&words) {
+            refuse(is_more(ns(&place, 1), ns(&step, 1)), &format!("{} {}", &step[0], &place[0]));
+        }
+    }
     let plural =
         pattern(r"(?:^|[^\d.,])1 (?:kernels|steps|GPUs|copies|ranks|processes|calls|ranges|gaps)\b");
     refuse(plural.is_match(&words), "one, and a plural");

@@ -38,7 +38,7 @@ fn gaps_count_until_the_lead_is_used_up() {
     assert_eq!(later_gaps(&report, "1", subject), (272, 21_585_128));
     let screen = screen(&shared, "h100_mfu_2gpu_before.sqlite");
     assert!(screen.contains(" 1. Synchronization:"), "{screen}");
-    assert!(screen.contains("Where: aten::to"), "{screen}");
+    assert!(screen.contains("Where: cudaStreamSynchronize in aten::to"), "{screen}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 /*---
 name: finding_methods
-version: 1
+version: 2
 title: How findings are computed
 summary: What each finding reads, and what its replay changes.
 why: To check a finding.
@@ -23,8 +23,11 @@ SELECT
   findings.finding,
   finding_about.title,
   finding_about.reads,
-  finding_about.edit
-  || iif(edit GLOB 'launch=graph*' AND (SELECT max(is_pytorch) FROM captured), char(10) || 'host=*::*:0', '') AS edit,
+  iif(
+    (SELECT max(is_pytorch) FROM captured),
+    replace(finding_about.edit, 'launch=graph', 'launch=graph:*::*'),
+    finding_about.edit
+  ) AS edit,
   finding_about.avoid
 FROM findings
 JOIN finding_about

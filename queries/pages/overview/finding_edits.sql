@@ -1,6 +1,6 @@
 /*---
 name: finding_edits
-version: 1
+version: 2
 title: Fixes to replay
 summary: What a perfect fix of each finding would change, where it could matter.
 why: To replay the capture with each fix, and with all fixes together.
@@ -8,13 +8,15 @@ kind: info
 internal: true
 tags: [gpu]
 reads: []
-asks: [{kind: finding}, captured, gpu_parts, idle_doubt]
+asks: [{kind: finding}, captured, gpu_parts, idle_doubt, pinned_rate]
 params:
   - {name: at_least_pct, type: real, default: 0.5, min: 0, max: 100, doc: "Smallest time in a finding's intervals, as a share of the GPUs' windows in percent."}
 columns:
   - {name: rank, type: int, priority: 1, doc: "Place of the finding by name, from 1."}
   - {name: edits, type: text, priority: 0, doc: "A JSON array: name of the finding, those that it narrows, the edits of its fix, as in the relation replayed_window, those of a program without the operations, if any, and by how much its gain is divided to rank it: 3 if its confidence is low, 2 for code of the host without a place, else 1."}
-limits: Nothing is replayed if launches failed, or if much work is missing.
+limits: >-
+  Nothing is replayed if launches failed, or if much work is missing. PINNED in an edit is how many times as fast large
+  copies would be from and to pinned memory, from pinned_rate.
 ---*/
 WITH
 -- A statement for each finding: grouping would sort the intervals of all.
@@ -60,9 +62,16 @@ SELECT
   json_array(
     query,
     narrows,
-    replace(edit, '@', '@' || concat_ws(';', sums ->> 1, sums ->> 2))
-    -- A graph launches kernels without the operators of PyTorch, such as aten::mm.
-    || iif(edit GLOB 'launch=graph*' AND (SELECT max(is_pytorch) FROM captured), char(10) || 'host=*::*:0', ''),
+    replace(
+      CASE
+        WHEN edit GLOB '*:PINNED*' THEN replace(edit, ':PINNED', printf(':%.2f', (SELECT times FROM pinned_rate)))
+        -- A graph launches kernels without the operators of PyTorch, such as aten::mm.
+        WHEN (SELECT max(is_pytorch) FROM captured) THEN replace(edit, 'launch=graph', 'launch=graph:*::*')
+        ELSE edit
+      END,
+      '@',
+      '@' || concat_ws(';', sums ->> 1, sums ->> 2)
+    ),
     replace(avoid, '@', '@' || (sums ->> 1)),
     CASE WHEN confidence = 'low' THEN 3 WHEN query = 'host_work' AND sums ->> 3 THEN 2 ELSE 1 END
   ) AS edits

@@ -1,18 +1,18 @@
 /*---
 name: gpu_parts
-version: 1
+version: 2
 title: Parts of each GPU's time
 summary: What each GPU is, and how its time splits into work and idle time.
 why: To compare the GPUs of a report at a glance, on any report within a second.
 kind: sum
 tags: [cuda, gpu]
 internal: true
-reads: [gpu, gpu_window]
+reads: [gpu, gpu_window, judged_window, scope]
 requires: [gpu_window]
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: gpu_name, type: text, priority: 1, doc: "Marketing name, such as NVIDIA H100 80GB HBM3; null if unknown."}
-  - {name: window_ns, type: duration, unit: ns, priority: 1, doc: "Time that --time or --window selects, or the time from the first to the last operation of the GPU."}
+  - {name: window_ns, type: duration, unit: ns, priority: 1, doc: "Time that the scope selects, or from the first to the last operation of the GPU; of a scope from the first to the last of some steps, as that of --steady, the time of the GPU's own steps."}
   - {name: compute_ns, type: duration, unit: ns, priority: 1, doc: "Time in which a compute kernel ran."}
   - {name: exposed_communication_ns, type: duration, unit: ns, priority: 1, doc: "Time in which a communication kernel ran and no compute kernel did."}
   - {name: exposed_memory_ns, type: duration, unit: ns, label: "exposed copies", priority: 1, doc: "Time in which a copy or fill ran and no kernel did."}
@@ -29,10 +29,38 @@ when_empty: "no GPU operation was recorded"
 limits: "See gpu_time, which also names the operation behind the largest part."
 see_also: [gpu_time, gpu_strip]
 ---*/
+WITH
+own AS MATERIALIZED (
+  SELECT gpu_id, start_ns, end_ns
+  FROM judged_window
+  WHERE step_count IS NOT NULL
+    AND (SELECT min(start_ns) FROM judged_window) = (SELECT start_ns FROM scope)
+    AND (SELECT max(end_ns) FROM judged_window) = (SELECT end_ns FROM scope)
+),
+part AS (
+  SELECT gpu_id, start_ns, end_ns, window_ns, compute_ns, exposed_communication_ns, exposed_memory_ns, idle_ns
+  FROM gpu_window
+  WHERE gpu_id NOT IN (SELECT gpu_id FROM own)
+  UNION ALL
+  SELECT
+    own.gpu_id,
+    own.start_ns,
+    own.end_ns,
+    gpu_window.window_ns,
+    gpu_window.compute_ns,
+    gpu_window.exposed_communication_ns,
+    gpu_window.exposed_memory_ns,
+    gpu_window.idle_ns
+  FROM own
+  CROSS JOIN gpu_window
+  WHERE gpu_window.gpu_id = own.gpu_id
+    AND gpu_window.start_ns = own.start_ns
+    AND gpu_window.end_ns = own.end_ns
+)
 SELECT
   gpu_id,
   coalesce(
-    (SELECT max(gpu_name) FROM gpu WHERE gpu.gpu_id = gpu_window.gpu_id),
+    (SELECT max(gpu_name) FROM gpu WHERE gpu.gpu_id = part.gpu_id),
     -- Not all captures number the GPUs as they describe them.
     (SELECT iif(count(DISTINCT gpu_name) = 1, max(gpu_name), NULL) FROM gpu)
   ) AS gpu_name,
@@ -47,5 +75,5 @@ SELECT
   100.0 * idle_ns / nullif(window_ns, 0) AS idle_pct,
   start_ns,
   end_ns
-FROM gpu_window
+FROM part
 ORDER BY gpu_id

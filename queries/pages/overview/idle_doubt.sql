@@ -1,6 +1,6 @@
 /*---
 name: idle_doubt
-version: 4
+version: 5
 title: Whether idle time is known
 summary: Whether too much of the GPU's work is missing to call a GPU idle.
 why: To conclude nothing from the idle time of a GPU whose work was not recorded.
@@ -90,7 +90,7 @@ SELECT
     WHEN lacks_launches THEN printf('the work of %d of %d launches', failed_count + lost_count, launch_count)
     WHEN is_sampled THEN 'most of the launched work'
     WHEN lacks_work THEN printf(
-      'the work that %s waited for during %.1f ms (%.1f %% of GPU time)',
+      'what %s waited for during %.1f ms (%.1f %% of GPU time)',
       who,
       unseen_ns / 1e6,
       100.0 * unseen_ns / window_ns

@@ -1,6 +1,6 @@
 /*---
 name: kernel_families
-version: 3
+version: 4
 title: Families of kernels
 summary: The families with the most kernel time, and a step if they ran twice as fast.
 why: Where kernels bind, only faster ones help. These are the ones to look into, and what that gains.
@@ -67,7 +67,7 @@ in_family AS MATERIALIZED (
         'activation', 'batching', 'copy', 'elementwise', 'index', 'kv_cache', 'loss', 'norm', 'nvfuser', 'quantization',
         'reduction', 'rope', 'softmax', 'triton', 'xla'
       )
-        THEN 'elementwise kernels'
+        THEN 'elementwise kernels and reductions'
       WHEN class IN ('scan', 'sort') THEN 'scans and sorts'
     END AS family
   FROM classed
@@ -113,8 +113,7 @@ edited AS MATERIALIZED (
       'without=' || replace(replace(replace(replace(name, '[', '[[]'), '*', '[*]'), '?', '[?]'), char(10), '?'),
       char(10)
     )
-    || char(10) || 'launch=graph'
-    || char(10) || 'host=*::*:0' AS gone_edits
+    || char(10) || 'launch=graph:*::*' AS gone_edits
   FROM (
     SELECT key, name, row_number() OVER (PARTITION BY key ORDER BY place) AS nth
     FROM keyed
@@ -132,7 +131,7 @@ variant AS (
   FROM edited
   CROSS JOIN json_each('[0, 1, 2]') AS way
   WHERE way.value = 0
-    OR edited.key = 'elementwise kernels'
+    OR edited.key = 'elementwise kernels and reductions'
 ),
 replayed AS MATERIALIZED (
   SELECT
@@ -200,7 +199,7 @@ SELECT
   CASE
     WHEN summed.family = 'attention' AND is_hopper AND largest.kernel_name = 'flash_fwd_kernel'
       THEN 'Use FlashAttention-3, which is made for Hopper.'
-    WHEN summed.family = 'elementwise kernels'
+    WHEN summed.family = 'elementwise kernels and reductions'
       THEN 'Fuse them, in PyTorch with torch.compile: memory bandwidth bounds them.'
     WHEN summed.family IN ('matrix products', 'convolutions')
       THEN 'Lower the precision, or tune these kernels.'

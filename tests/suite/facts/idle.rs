@@ -40,7 +40,10 @@ fn idle_time_is_unknown_where_launched_work_waits_for_work_that_is_not_in_the_re
         let path = capture.path();
         let whole = ["overview", path.to_str().unwrap(), "-p", "whole=true"];
         let screen = crate::support::stdout(&whole);
-        assert!(screen.contains("Idle time is unknown, because the work that process 100"), "{screen}");
+        assert!(
+            screen.contains("Idle time is unknown, because what process 100 waited for"),
+            "{screen}"
+        );
         assert!(!screen.contains("Nothing to fix") && !screen.contains("What to fix first"), "{screen}");
         let rest = capture.screen();
         assert!(

@@ -236,3 +236,42 @@ fn a_wait_is_shorter_where_work_from_before_the_capture_is() {
     let expected = 5 * 999 * US / 2;
     assert!((expected - 600 * US..=expected).contains(&saved), "{saved} of {expected}: {row}");
 }
+
+#[test]
+fn queued_launches_and_calls_that_a_full_queue_blocks_are_counted() {
+    // A launch takes 4 µs, a kernel 20 µs and more, one after the other. Room for 600.
+    for (room, count) in [(600, 2_000), (600, 500), (400, 2_000)] {
+        let capture = Capture::new();
+        capture.sql("BEGIN");
+        let (mut call, mut free) = (1_000 * MS, 0);
+        let mut ends: Vec<i64> = Vec::new();
+        let (mut depths, mut blocked) = (Vec::new(), Vec::new());
+        for nth in 0..count {
+            depths.push(nth - ends.partition_point(|&end| end <= call));
+            let has_room = nth.checked_sub(room).map_or(0, |first| ends[first] + US);
+            let returned = has_room.max(call + 4 * US);
+            blocked.push(returned - call - 4 * US);
+            let start = free.max(returned);
+            free = start + 20 * US + (nth % 7) as i64 * US;
+            ends.push(free);
+            let correlation = nth as i64 + 1;
+            capture.call(process(100) | 1, "cudaLaunchKernel_v7000", (call, returned), correlation, 0);
+            capture.kernel(process(100), "k", (start, free), 7, correlation);
+            call = returned;
+        }
+        capture.sql("COMMIT");
+        let deepest = *depths.iter().max().unwrap();
+        let usual = if room < count { 20 * US } else { 4 * US };
+        let rows = capture.rows("launch_queue", &["pid", "launches", "max_depth"]);
+        assert_eq!(rows, [["100".to_owned(), count.to_string(), deepest.to_string()]]);
+        let rows = capture.rows("launch_queue", &["usual_call_ns", "blocked_calls", "blocked_ns"]);
+        let numbers: Vec<i64> = rows[0].iter().map(|number| number.parse().unwrap()).collect();
+        assert!(numbers[0] <= usual, "{rows:?}");
+        let is_blocked = |nth: &usize| {
+            deepest >= 500 && 10 * depths[*nth] >= 9 * deepest && blocked[*nth] + 4 * US > 2 * numbers[0]
+        };
+        let of: Vec<usize> = (0..count).filter(is_blocked).collect();
+        let total: i64 = of.iter().map(|&nth| blocked[nth] + 4 * US - numbers[0]).sum();
+        assert_eq!((numbers[1], numbers[2]), (of.len() as i64, total), "{room} {count}");
+    }
+}

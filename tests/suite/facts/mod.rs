@@ -6,6 +6,7 @@ mod cycles;
 mod doubts;
 mod gpus;
 mod idle;
+mod judged;
 mod kinds;
 mod launches;
 mod times;

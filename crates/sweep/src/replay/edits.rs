@@ -75,9 +75,7 @@ impl Edits {
         for (call, of) in (0..).zip(sized(&mut self.calls, graph.call_count(), 1.0)) {
             *of *= of_call(call) as f32;
         }
-        let prepares =
-            |call: u32| graph.code_in_thread(call).is_some_and(|code| code <= graph.most_code);
-        self.scale_code(graph, |call| if prepares(call) { of_call(call) } else { 1.0 });
+        self.scale_code(graph, |call| if graph.prepares(call) { of_call(call) } else { 1.0 });
     }
 
     /// Leaves out operations, and the calls that launch nothing else.
@@ -148,8 +146,7 @@ impl Edits {
         let mut follows = vec![false; graph.call_count()];
         for call in 0..graph.call_count() as u32 {
             let waits = graph.waits_of(call).len() > 0;
-            let begins = graph.code_in_thread(call).is_none_or(|code| code > graph.most_code);
-            if begins || waits || graph.waker(call).is_some() || is_border(call) {
+            if !graph.prepares(call) || waits || graph.waker(call).is_some() || is_border(call) {
                 first = NONE;
             }
             if !launches[call as usize] || waits {

@@ -10,6 +10,8 @@ use std::ops::Range;
 /// Host code between two launches that takes this much, and this many times the usual, is no part of launching.
 const OTHER_CODE: i64 = 200_000;
 const OTHER_CODE_TIMES: i64 = 20;
+/// Nor is what takes this much: a framework prepares no launch for so long.
+const MOST_CODE: i64 = 1_000_000;
 
 /// What an edge stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -152,7 +154,7 @@ impl Graph {
         graph.place_joins();
         graph.sort_points();
         let usual_code = graph.usual_code().unwrap_or_default();
-        graph.most_code = OTHER_CODE.max(OTHER_CODE_TIMES.saturating_mul(usual_code));
+        graph.most_code = OTHER_CODE_TIMES.saturating_mul(usual_code).clamp(OTHER_CODE, MOST_CODE);
         (!stop.is_over()).then_some(graph)
     }
 
@@ -239,6 +241,12 @@ impl Graph {
     }
 
     /// The median of the host code between two calls of a thread.
+    /// Whether the code before a call is short enough to prepare only what it launches.
+    #[inline]
+    pub fn prepares(&self, call: u32) -> bool {
+        self.code_in_thread(call).is_some_and(|code| code <= self.most_code)
+    }
+
     fn usual_code(&self) -> Option<i64> {
         let calls = 0..self.call_count() as u32;
         median(calls.filter_map(|call| self.code_in_thread(call)).collect())

@@ -67,6 +67,9 @@ impl FromStr for IntervalsByGpu {
     }
 }
 
+/// What takes longer than this is no read-back of a result, which goes when nobody waits for it.
+const READ_BACK: i64 = 50_000;
+
 /// The times of each GPU that an edit is about. GPUs without times may be missing at the end.
 #[derive(Debug, Default)]
 pub struct GpuTimes<'a> {
@@ -158,8 +161,8 @@ impl Edits {
         }
     }
 
-    /// Calls that wait at these times return without waiting. One that waits for its own operation, such as a blocking copy,
-    /// is left out with it.
+    /// Calls that wait at these times return without waiting. One that waits for its own operation, such as a copy that reads
+    /// a result back, is left out with it, unless that takes long.
     ///
     /// A GPU idles after a wait. So of calls that wait in each step, the last one waits before times of the next step: the
     /// call of a thread that comes as soon after the last such calls of the same function as they after each other waits
@@ -192,7 +195,10 @@ impl Edits {
         sized(&mut self.calls, graph.call_count(), 1.0);
         for op in 0..graph.op_count() as u32 {
             let Some(call) = graph.launch(op) else { continue };
-            if self.waitless[call as usize] && graph.waits_of(call).any(|awaited| awaited == op) {
+            let (start, end) = graph.op(op);
+            let is_own =
+                self.waitless[call as usize] && graph.waits_of(call).any(|awaited| awaited == op);
+            if is_own && end - start <= READ_BACK {
                 self.removed[op as usize] = true;
                 self.calls[call as usize] = 0.0;
             }

@@ -27,8 +27,8 @@ pub(super) enum Edit {
     Without(What),
     /// Host code takes a part of its time.
     Host(HostCode, f64),
-    /// What is launched in a row is one graph.
-    Graph,
+    /// What is launched in a row is one graph, and this code does not prepare launches any more.
+    Graph(Option<HostCode>),
     /// Launches take no time of the host.
     FreeLaunches,
     /// All ranks arrive at collectives with as much work done.
@@ -123,9 +123,12 @@ impl Edit {
                 }
                 Ok(Self::Host(HostCode::parse(what)?, share))
             }
-            "launch" if value == "graph" => Ok(Self::Graph),
+            "launch" if value == "graph" => Ok(Self::Graph(None)),
             "launch" if value == "free" => Ok(Self::FreeLaunches),
-            "launch" => Err(invalid("launch=graph or launch=free")),
+            "launch" => match value.strip_prefix("graph:") {
+                Some(range) => Ok(Self::Graph(Some(HostCode::parse(range)?))),
+                None => Err(invalid("launch=graph, launch=graph:RANGE or launch=free")),
+            },
             "balance" if value == "collectives" => Ok(Self::Balance),
             "balance" => Err(invalid("balance=collectives")),
             "overlap" => Ok(Self::Overlap(What::parse(value)?)),
@@ -178,11 +181,16 @@ pub(super) fn edits(answers: &Answers, model: &Model, mut edits: Edits, list: &[
                 edits.scale_code(graph, |call| 1.0 - (1.0 - share) * parts[call as usize]);
             }
             Edit::FreeLaunches => edits.free_launches(graph),
-            Edit::Graph => {
+            Edit::Graph(prepares) => {
                 let begins = step_begins(answers);
                 edits.launch_as_graphs(graph, |call| {
                     answers.function_kind(call).ends_graph() || begins.contains(&graph.call(call).0)
                 });
+                if let Some(code) = prepares {
+                    let parts = code.parts(answers, model)?;
+                    let part = |call: u32| if graph.prepares(call) { parts[call as usize] } else { 0.0 };
+                    edits.scale_code(graph, |call| 1.0 - part(call));
+                }
             }
             Edit::Balance => {
                 let lane = |stream: u32| answers.occupancy.lane(Level::Process, stream);
@@ -365,9 +373,14 @@ mod tests {
 
     #[test]
     fn edits_are_read_line_by_line() {
-        let edits = Edit::list("faster=gemm<a:b>*:2\nwithout=memcpy\n\nlaunch=graph\nhost=>5ms:0.5");
+        let edits = Edit::list(
+            "faster=gemm<a:b>*:2\nwithout=memcpy\n\nlaunch=graph\nhost=>5ms:0.5\nlaunch=graph:aten::*\nfaster=memcpy@0:5+7:2.5",
+        );
         let edits = edits.expect("they are valid");
-        assert_eq!(edits.len(), 4);
+        assert_eq!(edits.len(), 6);
+        assert!(matches!(edits[2], Edit::Graph(None)));
+        assert!(matches!(&edits[4], Edit::Graph(Some(HostCode::InRange(text, _))) if text == "aten::*"));
+        assert!(matches!(edits[5], Edit::Faster(What { kind: Ops::Copies, at: Some(_) }, 2.5)));
         assert!(
             matches!(&edits[0], Edit::Faster(What { kind: Ops::Named(glob), .. }, 2.0) if glob.matches("gemm<a:b>(int)"))
         );
