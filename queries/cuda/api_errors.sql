@@ -1,7 +1,7 @@
 /*---
 name: api_errors
 version: 1
-title: Failed CUDA API calls
+title: CUDA API calls that did not return 0
 summary: CUDA API calls that did not return 0, per function and value, earliest first.
 why: To find errors that the program ignored. They often explain missing or strange GPU work.
 kind: sum

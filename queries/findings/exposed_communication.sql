@@ -2,22 +2,22 @@
 name: exposed_communication
 version: 1
 title: Exposed communication
-summary: Time in which collectives ran on a GPU, and no compute kernel did.
+summary: Time in which collectives ran, and kept the next compute kernel waiting.
 why: To see how much of a training step waits for communication.
 kind: finding
 tags: [communication, gpu]
-reads: [exposed_part, torch_collective]
+reads: [exposed_part, gpu_busy, torch_collective]
 requires: [exposed_part]
 finding:
   claim: "Exposed communication: collectives run while no compute kernel runs."
-  ceiling: Time in which a communication kernel ran and no compute kernel did. Waiting for a late rank inside a collective counts too.
+  ceiling: Time in which a communication kernel ran and no compute kernel did, without the time in which the next one had not been launched. Waiting for a late rank inside a collective counts too.
   remedy: >-
     Overlap communication with compute, send fewer bytes, or balance ranks that wait for each other.
   in_pytorch: >-
     DDP bucket_cap_mb, FSDP prefetching, async_op=True with a later wait(), or gradients in BF16.
   link: https://pytorch.org/docs/stable/notes/ddp.html
   confidence: high
-  edit: overlap=communication@
+  edit: overlap=communication
   avoid: without=communication@
   frees: communication
 params:
@@ -37,6 +37,43 @@ WITH
 recorded AS MATERIALIZED (
   SELECT kernel_id, operation
   FROM torch_collective
+),
+-- No compute follows the last collectives. They are like the others.
+compute AS MATERIALIZED (
+  SELECT gpu_id, max(end_ns) AS end_ns
+  FROM gpu_busy
+  WHERE level = 'gpu'
+    AND activity = 'compute'
+  GROUP BY gpu_id
+),
+usual AS MATERIALIZED (
+  SELECT part.gpu_id, part.name_id, 1.0 * sum(part.late_ns) / sum(part.dur_ns) AS late_share
+  FROM exposed_part AS part
+  JOIN compute
+    ON compute.gpu_id = part.gpu_id
+    AND part.start_ns < compute.end_ns
+  WHERE part.activity = 'communication'
+  GROUP BY part.gpu_id, part.name_id
+),
+part AS (
+  SELECT
+    exposed_part.gpu_id,
+    exposed_part.start_ns,
+    exposed_part.dur_ns,
+    exposed_part.op_id,
+    exposed_part.op_name,
+    iif(
+      exposed_part.start_ns >= compute.end_ns,
+      max(exposed_part.late_ns, CAST(coalesce(usual.late_share, 0) * exposed_part.dur_ns AS INTEGER)),
+      exposed_part.late_ns
+    ) AS late_ns
+  FROM exposed_part
+  LEFT JOIN compute
+    ON compute.gpu_id = exposed_part.gpu_id
+  LEFT JOIN usual
+    ON usual.gpu_id = exposed_part.gpu_id
+    AND usual.name_id = exposed_part.name_id
+  WHERE exposed_part.activity = 'communication'
 )
 SELECT
   part.gpu_id,
@@ -44,9 +81,8 @@ SELECT
   part.dur_ns - part.late_ns AS dur_ns,
   coalesce(recorded.operation, nullif(collective(part.op_name), 'Generic'), part.op_name) AS subject,
   part.op_id
-FROM exposed_part AS part
+FROM part
 LEFT JOIN recorded
   ON recorded.kernel_id = part.op_id
-WHERE part.activity = 'communication'
-  AND part.dur_ns - part.late_ns >= :least
+WHERE part.dur_ns - part.late_ns >= :least
 ORDER BY part.gpu_id, part.start_ns, part.op_id

@@ -1,6 +1,6 @@
 /*---
 name: host_sync
-version: 2
+version: 3
 title: The GPU idles after the host waited for it
 summary: Idle time of a GPU after the thread that launches its work waited for it.
 why: To see how much idle time blocking calls such as cudaStreamSynchronize cost.
@@ -10,11 +10,11 @@ reads: [compute_gap_part, idle_part, lost_lead, nvtx_name, nvtx_projection]
 requires: [compute_gap_part, all_cuda_call]
 finding:
   claim: "Synchronization: the launching thread waits for the GPU before it launches the next work."
-  ceiling: Gaps below half a millisecond after waits, up to the end of the next launch call, and together at most as long as these waits. Of longer gaps, only the time inside the waiting call. Time in the queue after the launch does not count.
+  ceiling: Gaps below a millisecond after waits, up to the end of the next launch call, and together at most as long as these waits. Of longer gaps, only the time inside the waiting call. Time in the queue after the launch does not count.
   remedy: >-
     Remove the wait, or move it behind the next launches. A result that only decides on the next step: decide on the GPU, or read it every few steps.
   in_pytorch: >-
-    .item(), .cpu(), torch.cuda.synchronize() and copies without non_blocking=True wait; torch.cuda.set_sync_debug_mode("warn") shows where.
+    .item(), .cpu() and copies without non_blocking=True wait; torch.cuda.set_sync_debug_mode("warn") shows where.
   link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
   confidence: medium
   edit: wait=@
@@ -22,7 +22,7 @@ finding:
   frees: idle
 params:
   - {name: least, type: duration, default: 2us, min: 0, doc: "Shortest interval to return."}
-  - {name: below, type: duration, default: 500us, min: 0, doc: "Of gaps of this length or longer, only the time inside the call counts; the rest belongs to host_work."}
+  - {name: below, type: duration, default: 1ms, min: 0, doc: "Of gaps of this length or longer, only the time inside the call counts; the rest belongs to host_work."}
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the idle time, on the report's clock."}
@@ -177,4 +177,4 @@ LEFT JOIN placed
   ON placed.row_id = found.row_id
 LEFT JOIN nvtx_name
   ON nvtx_name.name_id = placed.name_id
-ORDER BY found.gpu_id, found.start_ns, found.after_id, found.dur_ns
+ORDER BY found.gpu_id, found.start_ns, found.after_id, found.dur_ns, found.row_id

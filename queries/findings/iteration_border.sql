@@ -9,7 +9,7 @@ tags: [cuda, gpu, nvtx]
 reads: [idle_part, step]
 finding:
   claim: "Between iterations: the GPU idles while the launching thread goes from one iteration to the next."
-  ceiling: Gaps in which an iteration begins or ends on the launching thread, up to the end of the next launch call. The first beginning and the last end do not count.
+  ceiling: Gaps in which an iteration begins or ends on the launching thread, up to the end of the next launch call. Gaps that are mostly an allocation or a wait for the GPU do not count. The first beginning and the last end do not count.
   remedy: >-
     Prepare the next iteration while the GPU runs. Log and save checkpoints rarely, or in another thread.
   in_pytorch: >-
@@ -73,6 +73,8 @@ gap AS MATERIALIZED (
     AND coalesce(place_of((SELECT places FROM part), global_tid, gap_start_ns), -1)
       <> coalesce(place_of((SELECT places FROM part), global_tid, gap_start_ns + gap_ns), -1)
   GROUP BY gpu_id, gap_start_ns
+  -- A gap that is mostly an allocation or a wait has that cause.
+  HAVING 2 * sum(iif(part IN ('memory allocation', 'host sync'), dur_ns, 0)) <= max(gap_ns)
 )
 SELECT
   gpu_id,

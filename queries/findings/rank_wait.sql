@@ -1,6 +1,6 @@
 /*---
 name: rank_wait
-version: 1
+version: 2
 title: Collectives that wait for a slower GPU
 summary: Time in which a GPU waits inside a collective until the last GPU joins it.
 why: To see how much time GPUs lose because the work of ranks is not balanced.
@@ -25,7 +25,7 @@ columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU that waits: its number on its machine."}
   - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the wait, on the report's clock."}
   - {name: dur_ns, type: duration, unit: ns, priority: 1, doc: "Length of the wait, or of a part without compute."}
-  - {name: subject, type: text, label: "collective", priority: 0, doc: "Collective, such as AllReduce."}
+  - {name: subject, type: text, label: "collective", priority: 0, doc: "Collective, and the GPU that starts it last: AllReduce, GPU 2 last."}
   - {name: last_gpu_id, type: id, label: "last GPU", priority: 1, doc: "GPU that joined last."}
   - {name: nth, type: int, label: "call", doc: "Number of the call among those of its kernel and stream, counted from 1."}
   - {name: op_id, type: id, label: "row of the kernel", priority: 3, doc: "Row ID of the waiting kernel in the raw table."}
@@ -187,7 +187,7 @@ SELECT
     FROM gpu_overlap
     WHERE gpu_overlap.op_kind = 'kernel'
       AND gpu_overlap.op_id = counted.op_id
-  ) AS subject,
+  ) || ', GPU ' || counted.last_gpu_id || ' last' AS subject,
   counted.last_gpu_id,
   counted.nth,
   counted.op_id

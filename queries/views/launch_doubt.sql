@@ -3,7 +3,7 @@ name: launch_doubt
 summary: One row per kind of launch without recorded work, and one for failed calls.
 internal: true
 present_if: [launch_outcome, failed_call]
-reads: [cuda_call, cuda_error, failed_call, gpu, launch_outcome, report_source]
+reads: [cuda_call, cuda_error, failed_call, gpu, graph_trace, kernel, launch_outcome, report_source]
 columns:
   - {name: priority, type: int, doc: "Order in capture_trust, lowest first; the hundreds are explained there."}
   - {name: severity, type: text, doc: "partial, distorted or note, as in capture_trust."}
@@ -95,6 +95,9 @@ SELECT
   'record the execution of the graph: start the capture after its warm-up'
 FROM outcome
 WHERE outcome = 'captured' AND 2 * launches >= all_launches AND launches >= 10
+  -- Where the graph ran, its work is in the report.
+  AND NOT EXISTS (SELECT 1 FROM kernel WHERE graph_node_id > 0)
+  AND NOT EXISTS (SELECT 1 FROM graph_trace)
 UNION ALL
 SELECT
   400,

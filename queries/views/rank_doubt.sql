@@ -45,7 +45,7 @@ SELECT
   printf('The report has %d of %d ranks: what a rank waits for may be on another.', here, ranks) AS detail,
   'nsq run FOLDER -q stragglers with the reports of all ranks' AS remedy
 FROM member
-WHERE here < ranks
+WHERE here BETWEEN 1 AND ranks - 1
 UNION ALL
 SELECT
   420,

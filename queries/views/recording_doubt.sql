@@ -32,16 +32,26 @@ longest_step AS MATERIALIZED (
   LIMIT 1
 ),
 -- Other threads launch in the step, too, such as that of the backward pass.
-recorded_launch AS (
-  SELECT count(*) AS launch_count, longest_step.dur_ns
+step_launch AS (
+  SELECT
+    longest_step.dur_ns,
+    longest_step.idle_ns,
+    launch.call_start_ns - lag(launch.call_start_ns)
+      OVER (PARTITION BY launch.global_tid ORDER BY launch.call_start_ns) AS apart_ns
   FROM longest_step
   CROSS JOIN launch
   WHERE launch.pid = longest_step.pid
     AND launch.call_start_ns BETWEEN longest_step.cpu_start_ns AND longest_step.cpu_end_ns
-  GROUP BY longest_step.dur_ns, longest_step.idle_ns
+),
+-- Launches that follow each other in less time cost less.
+recorded_launch AS (
+  SELECT count(*) AS launch_count, dur_ns
+  FROM step_launch
+  GROUP BY dur_ns, idle_ns
   HAVING count(*) >= 10
-    AND 16000 * count(*) >= 0.04 * longest_step.dur_ns
-    AND 22000 * count(*) <= longest_step.idle_ns
+    AND median(apart_ns) >= 16000
+    AND 16000 * count(*) >= 0.04 * dur_ns
+    AND 22000 * count(*) <= idle_ns
 )
 SELECT
   310 AS priority,

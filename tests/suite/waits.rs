@@ -16,8 +16,9 @@ fn screen(shared: &Path, name: &str) -> String {
 fn later_gaps(report: &Path, gpu: &str, subject: &str) -> (usize, i64) {
     let columns = "gpu_id,dur_ns,subject";
     let report = report.to_str().unwrap();
-    let options = ["--query", "host_sync", "--columns", columns, "--format", "csv", "--no-header"];
-    let text = stdout(&[&["run", report], &options[..]].concat());
+    let options = ["--query", "host_sync", "-p", "below=500us", "--columns", columns];
+    let format = ["--format", "csv", "--no-header"];
+    let text = stdout(&[&["run", report], &options[..], &format].concat());
     let times: Vec<i64> = text
         .lines()
         .map(|line| line.split(',').collect::<Vec<_>>())

@@ -1,6 +1,6 @@
 /*---
 name: captured
-version: 8
+version: 9
 title: What was captured
 summary: The number of GPU operations, and their time, in one row.
 why: To know what a report is before reading its figures.
@@ -13,6 +13,7 @@ columns:
   - {name: gpu_start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the first GPU's window; null without GPU work."}
   - {name: gpu_end_ns, type: timestamp, unit: ns, priority: 1, doc: "End of the last GPU's window; null without GPU work."}
   - {name: gpu_span_ns, type: duration, unit: ns, priority: 0, doc: "gpu_end_ns - gpu_start_ns; null without GPU work."}
+  - {name: gpu_count, type: int, unit: count, label: "GPUs", priority: 2, doc: "GPUs that the report lists, with work or without."}
   - {name: kernel_count, type: int, unit: count, label: "kernels", priority: 0, doc: "Number of kernels."}
   - {name: copy_count, type: int, unit: count, label: "copies and fills", priority: 0, doc: "Number of copies and fills."}
   - {name: driver, type: text, priority: 1, doc: "Driver and its version, such as CUDA driver 13.0; null if unknown."}
@@ -41,6 +42,7 @@ SELECT
   span.start_ns AS gpu_start_ns,
   span.end_ns AS gpu_end_ns,
   span.end_ns - span.start_ns AS gpu_span_ns,
+  (SELECT count(*) FROM gpu) AS gpu_count,
   (SELECT coalesce(sum(kernel_count), 0) FROM op_total) AS kernel_count,
   (SELECT coalesce(sum(op_count - kernel_count), 0) FROM op_total) AS copy_count,
   (SELECT group_concat(driver_name || ' ' || driver_version, ', ') FROM driver) AS driver,

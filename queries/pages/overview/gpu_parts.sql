@@ -1,6 +1,6 @@
 /*---
 name: gpu_parts
-version: 2
+version: 3
 title: Parts of each GPU's time
 summary: What each GPU is, and how its time splits into work and idle time.
 why: To compare the GPUs of a report at a glance, on any report within a second.
@@ -17,6 +17,8 @@ columns:
   - {name: exposed_communication_ns, type: duration, unit: ns, priority: 1, doc: "Time in which a communication kernel ran and no compute kernel did."}
   - {name: exposed_memory_ns, type: duration, unit: ns, label: "exposed copies", priority: 1, doc: "Time in which a copy or fill ran and no kernel did."}
   - {name: idle_ns, type: duration, unit: ns, priority: 1, doc: "Time in which nothing ran: the rest of window_ns."}
+  - {name: communication_ns, type: duration, unit: ns, label: "communication", priority: 2, doc: "Time in which a communication kernel ran, hidden or exposed."}
+  - {name: memory_ns, type: duration, unit: ns, label: "copies", priority: 2, doc: "Time in which a copy or fill ran, hidden or exposed."}
   - {name: compute_pct, type: percent, unit: percent, label: "compute % of window", doc: "compute_ns as a share of window_ns."}
   - {name: exposed_communication_pct, type: percent, unit: percent, label: "exposed comm. % of window", doc: "exposed_communication_ns as a share of window_ns."}
   - {name: exposed_memory_pct, type: percent, unit: percent, label: "exposed copies % of window", doc: "exposed_memory_ns as a share of window_ns."}
@@ -38,7 +40,8 @@ own AS MATERIALIZED (
     AND (SELECT max(end_ns) FROM judged_window) = (SELECT end_ns FROM scope)
 ),
 part AS (
-  SELECT gpu_id, start_ns, end_ns, window_ns, compute_ns, exposed_communication_ns, exposed_memory_ns, idle_ns
+  SELECT gpu_id, start_ns, end_ns, window_ns, compute_ns, exposed_communication_ns, exposed_memory_ns, idle_ns,
+    communication_ns, memory_ns
   FROM gpu_window
   WHERE gpu_id NOT IN (SELECT gpu_id FROM own)
   UNION ALL
@@ -50,7 +53,9 @@ part AS (
     gpu_window.compute_ns,
     gpu_window.exposed_communication_ns,
     gpu_window.exposed_memory_ns,
-    gpu_window.idle_ns
+    gpu_window.idle_ns,
+    gpu_window.communication_ns,
+    gpu_window.memory_ns
   FROM own
   CROSS JOIN gpu_window
   WHERE gpu_window.gpu_id = own.gpu_id
@@ -69,6 +74,8 @@ SELECT
   exposed_communication_ns,
   exposed_memory_ns,
   idle_ns,
+  communication_ns,
+  memory_ns,
   100.0 * compute_ns / nullif(window_ns, 0) AS compute_pct,
   100.0 * exposed_communication_ns / nullif(window_ns, 0) AS exposed_communication_pct,
   100.0 * exposed_memory_ns / nullif(window_ns, 0) AS exposed_memory_pct,

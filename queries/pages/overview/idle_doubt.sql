@@ -39,6 +39,13 @@ thread AS (
     WHERE outcome IN ('failed', 'lost')
   )
 ),
+named AS (
+  SELECT
+    iif(min(is_graph), 'graph launches', 'launches') AS what,
+    iif(min(pid) = max(pid), printf(' of process %d', min(pid)), '') AS whose
+  FROM launch_outcome
+  WHERE outcome IN ('failed', 'lost')
+),
 unseen AS (
   SELECT
     coalesce(sum(unseen_ns), 0) AS unseen_ns,
@@ -68,6 +75,7 @@ judged AS MATERIALIZED (
     overlong_ns > 0 AND 10 * overlong_ns >= coalesce(window_ns, 0) AS lacks_ends
   FROM missing
   CROSS JOIN thread
+  CROSS JOIN named
   CROSS JOIN unseen
   CROSS JOIN overlong
 )
@@ -86,8 +94,14 @@ SELECT
     WHEN lacks_ends THEN 'suspect_events'
   END) AS look_at,
   max(CASE
-    WHEN lacks_launches AND lost_count = 0 THEN printf('the work of %d launches that failed', failed_count)
-    WHEN lacks_launches THEN printf('the work of %d of %d launches', failed_count + lost_count, launch_count)
+    WHEN lacks_launches AND lost_count = 0 THEN printf('the work of %d %s that failed', failed_count, what)
+    WHEN lacks_launches THEN printf(
+      'the work of %d of %d %s%s',
+      failed_count + lost_count,
+      launch_count,
+      what,
+      whose
+    )
     WHEN is_sampled THEN 'most of the launched work'
     WHEN lacks_work THEN printf(
       'what %s waited for during %.1f ms (%.1f %% of GPU time)',

@@ -120,7 +120,8 @@ large AS (
     NULL
   FROM findings
   WHERE verdict = 'yes'
-    AND frees <> 'idle'
+    -- What migrates is in no part of the idle time.
+    AND (frees <> 'idle' OR finding = 'um_migrations')
     AND adds_pct >= :row_pct
     AND finding <> 'tiny_kernels'
     AND EXISTS (SELECT 1 FROM inside)

@@ -672,4 +672,27 @@ fn what_follows_the_last_cuda_call_is_said() {
             "{screen}"
         );
     }
+    // Launches that never run.
+    for (count, is_hang) in [(3, false), (12, true)] {
+        let queued = format!(
+            "WITH RECURSIVE
+             call (nth) AS (SELECT 1 UNION ALL SELECT nth + 1 FROM call WHERE nth < {count})
+             INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME
+               (start, end, eventClass, globalTid, correlationId, nameId, returnValue)
+             SELECT at + 10000 * nth, at + 10000 * nth + 5000, eventClass, globalTid, 900000 + nth, nameId, 0
+             FROM call
+             CROSS JOIN (SELECT max(end) AS at FROM CUPTI_ACTIVITY_KIND_RUNTIME)
+             CROSS JOIN (
+               SELECT *
+               FROM CUPTI_ACTIVITY_KIND_RUNTIME
+               WHERE correlationId IN (SELECT correlationId FROM CUPTI_ACTIVITY_KIND_KERNEL)
+               ORDER BY start DESC
+               LIMIT 1
+             );"
+        );
+        let screen = paused(MS, |_| ()).with(&queued).with(&calls("read", 1)).screen();
+        let said =
+            format!("Likely a hang: {count} launches of 1 process had not run when the capture ended");
+        assert_eq!(screen.contains(&said), is_hang, "{screen}");
+    }
 }

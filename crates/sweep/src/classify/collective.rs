@@ -128,8 +128,13 @@ fn other_library(function: &FunctionName<'_>) -> Option<&'static str> {
         || own.starts_with("nvshmem")
         || own.starts_with("userbuffers")
         || own.starts_with("kuserbuffers");
+    // MORI's kernels: EpDispatchInterNodeV1Kernel.
+    let moves_experts = own.starts_with("epdispatch") || own.starts_with("epcombine");
+    if moves_experts && own.contains("node") && own.contains("kernel") {
+        return Some("AllToAll");
+    }
     // Collectives of NVSHMEM that run on a stream.
-    let is_on_stream = own.ends_with("onstreamkernel");
+    let is_on_stream = own.contains("onstreamkernel");
     match find_collective(&own, false) {
         UNKNOWN if own.starts_with("userbuffers") && own.contains("sum") => Some("AllReduce"),
         name if is_library || (is_on_stream && name != UNKNOWN) => Some(name),
@@ -262,6 +267,8 @@ mod tests {
             ("void deep_ep::intranode::barrier<8>(int**)", Some("Barrier")),
             ("nvshmemi_proxy_quiet_entrypoint()", Some("unknown")),
             ("barrier_all_on_stream_kernel(int)", Some("Barrier")),
+            ("barrier_on_stream_kernel_threadgroup(nvshmemi_team_t *)", Some("Barrier")),
+            ("EpDispatchInterNodeV1Kernel_bf16", Some("AllToAll")),
             ("void tensorrt_llm::kernels::moe_comm::moeA2ADispatchKernel<8>(x)", Some("AllToAll")),
             // Compute kernels whose names mention communication.
             ("void my_kernel<ncclDevKernel_AllReduce>(ncclComm*)", None),
@@ -272,6 +279,7 @@ mod tests {
             ("ncclKernelTimer(int)", None),
             ("void deep_ep::layout::get_dispatch_layout<256>(x)", None),
             ("void dispatch<int>(int*)", None),
+            ("EpDispatchKernel(int)", None),
             ("void moe::combine(int*)", None),
             ("void BlockAllReduceKernel<float>(float*)", None),
             ("warp_all_reduce_sum(float*)", None),

@@ -26,6 +26,8 @@ pub struct Edits {
     pub(super) call_delays: Vec<f32>,
     /// Calls that wait for nothing.
     pub(super) waitless: Vec<bool>,
+    /// By how much the first calls of threads start earlier.
+    pub(super) earlier: BTreeMap<u32, i64>,
 }
 
 #[inline]
@@ -268,6 +270,11 @@ impl Change for Edits {
     #[inline]
     fn code(&self, call: u32, dur: i64) -> i64 {
         scaled(dur, &self.codes, call)
+    }
+
+    #[inline]
+    fn first(&self, call: u32, start: i64) -> i64 {
+        start - self.earlier.get(&call).copied().unwrap_or_default()
     }
 
     #[inline]

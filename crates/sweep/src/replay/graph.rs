@@ -240,13 +240,13 @@ impl Graph {
         self.call_before(call).and_then(|_| self.code(call))
     }
 
-    /// The median of the host code between two calls of a thread.
     /// Whether the code before a call is short enough to prepare only what it launches.
     #[inline]
     pub fn prepares(&self, call: u32) -> bool {
         self.code_in_thread(call).is_some_and(|code| code <= self.most_code)
     }
 
+    /// The median of the host code between two calls of a thread.
     fn usual_code(&self) -> Option<i64> {
         let calls = 0..self.call_count() as u32;
         median(calls.filter_map(|call| self.code_in_thread(call)).collect())

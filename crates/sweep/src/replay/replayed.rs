@@ -38,6 +38,11 @@ pub trait Change {
         dur
     }
 
+    /// When the first call of a thread starts.
+    fn first(&self, _call: u32, start: i64) -> i64 {
+        start
+    }
+
     /// Whether a call waits for operations.
     fn waits(&self, _call: u32) -> bool {
         true
@@ -247,7 +252,10 @@ impl Graph {
             (Some(code), Some((done, source))) => {
                 (done.saturating_add(change.code(call, code)), done, Some(source))
             }
-            _ => (self.call_starts[call as usize], self.call_starts[call as usize], None),
+            _ => {
+                let start = change.first(call, self.call_starts[call as usize]);
+                (start, start, None)
+            }
         }
     }
 

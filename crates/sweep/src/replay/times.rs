@@ -136,8 +136,13 @@ impl Edits {
         for call in 0..graph.call_count() as u32 {
             let Some(times) = at.of_call(graph, call) else { continue };
             let ((start, end), place) = (graph.call(call), call as usize);
-            if let Some(code) = graph.code(call) {
-                cut(&mut self.codes[place], times, start - code, start);
+            match graph.code(call) {
+                Some(code) => cut(&mut self.codes[place], times, start - code, start),
+                // What a thread does before its first call is no code between calls. Several edits may be about the same.
+                None => {
+                    let earlier = self.earlier.entry(call).or_default();
+                    *earlier = times.within(i64::MIN / 2, start).max(*earlier);
+                }
             }
             let work = graph.work(call);
             cut(&mut self.calls[place], times, start, start + work);
