@@ -51,13 +51,21 @@ repeated AS MATERIALIZED (
   FROM first_gpu
   WHERE gpu_id = first_gpu_id
 ),
--- A single mark is a step if nothing repeats, or if the user says so.
+-- So few repeats can be the layers of a marked step.
+few AS (
+  SELECT global_pid
+  FROM repeated
+  GROUP BY global_pid
+  HAVING count(*) < 16
+),
+-- A single mark is a step if little repeats, or if the user says so.
 marked AS MATERIALIZED (
   SELECT *, global_tid & -16777216 AS global_pid, (SELECT count(*) FROM iteration) = 1 AS is_only
   FROM iteration
   WHERE (SELECT count(*) FROM iteration) > 1
     OR (SELECT iteration_name FROM scope) IS NOT NULL
     OR global_tid & -16777216 NOT IN (SELECT global_pid FROM repeated)
+    OR global_tid & -16777216 IN (SELECT global_pid FROM few) AND lower(layer_name) NOT GLOB '*epoch*'
 ),
 -- Repeats that begin before a mark does, and before it ends, counted in one pass over both.
 border AS (
@@ -129,4 +137,4 @@ SELECT
   'step'
 FROM repeated
 WHERE coalesce((SELECT iteration_name FROM scope) GLOB 'state [0-9]*', 1)
-  AND global_pid NOT IN (SELECT global_tid & -16777216 FROM marked WHERE op_count > 0 AND iteration_count > 1)
+  AND global_pid NOT IN (SELECT global_tid & -16777216 FROM marked WHERE op_count > 0 AND (iteration_count > 1 OR is_only))

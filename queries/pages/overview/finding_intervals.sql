@@ -42,28 +42,16 @@ SELECT
     findings.finding,
     json((
       SELECT
-        json_group_array(
-          json_array(
-            cut.gpu_id,
-            cut.from_ns,
-            cut.to_ns,
-            iif(findings.frees = 'idle', cut.end_ns, cut.start_ns),
-            cut.subject
-          )
+        longest_spans(
+          :at_most,
+          cut.gpu_id,
+          cut.from_ns,
+          cut.to_ns,
+          iif(findings.frees = 'idle', cut.end_ns, cut.start_ns),
+          cut.subject
         )
-      FROM (
-        SELECT min(dur_ns) AS dur_ns
-        FROM (
-          SELECT to_ns - from_ns AS dur_ns
-          FROM cut
-          WHERE query = findings.finding
-          ORDER BY 1 DESC
-          LIMIT :at_most
-        )
-      ) AS least
-      CROSS JOIN cut
+      FROM cut
       WHERE cut.query = findings.finding
-        AND cut.to_ns - cut.from_ns >= least.dur_ns
     ))
   ) AS intervals
 FROM findings

@@ -37,25 +37,12 @@ found AS MATERIALIZED (
   SELECT value ->> 0 AS rank, value ->> 1 AS finding, value -> 2 AS parts
   FROM json_each(:intervals)
 ),
--- Materialized, so that each text is made once.
-part AS MATERIALIZED (
+placed AS (
   SELECT
     found.rank,
-    each.value ->> 0 AS gpu_id,
-    each.value ->> 1 AS start_ns,
-    each.value ->> 2 AS end_ns,
-    each.value ->> 3 AS at_ns,
-    each.value ->> 4 AS subject
-  FROM found
-  CROSS JOIN json_each(found.parts) AS each
-),
-placed AS MATERIALIZED (
-  SELECT
-    part.rank,
-    part.gpu_id,
-    part.start_ns,
-    part.end_ns,
-    part.subject,
+    each.v0 AS gpu_id,
+    each.v2 - each.v1 AS dur_ns,
+    each.v4 AS subject,
     op_at.tid,
     -- Without ranges, the projection is not made.
     CASE
@@ -67,16 +54,35 @@ placed AS MATERIALIZED (
             AND nvtx_op.op_id = op_at.op_id
         )
     END AS path_id,
-    place_of((SELECT time_places(gpu_id, start_ns, end_ns) FROM step_of), part.gpu_id, part.start_ns) AS place
-  FROM part
+    place_of((SELECT time_places(gpu_id, start_ns, end_ns) FROM step_of), each.v0, each.v1) AS place
+  FROM found
+  CROSS JOIN json_rows(found.parts) AS each
   LEFT JOIN op_at
-    ON op_at.gpu_id = part.gpu_id
-    AND op_at.at_ns = part.at_ns
+    ON op_at.gpu_id = each.v0
+    AND op_at.at_ns = each.v3
+),
+-- Two groupings in one pass, without a sort of the intervals.
+grouped AS MATERIALIZED (
+  SELECT
+    json_array(
+      json(sums_by(dur_ns, rank, path_id, tid, gpu_id, place)),
+      json(sums_by(dur_ns, rank, path_id, tid, subject))
+    ) AS lists
+  FROM placed
 ),
 by_place AS MATERIALIZED (
-  SELECT rank, path_id, tid, gpu_id, place, sum(end_ns - start_ns) AS dur_ns, count(*) AS interval_count
-  FROM placed
-  GROUP BY rank, path_id, tid, gpu_id, place
+  SELECT v0 AS rank, v1 AS path_id, v2 AS tid, v3 AS gpu_id, v4 AS place, v5 AS interval_count, v6 AS dur_ns
+  FROM json_rows((SELECT lists -> 0 FROM grouped))
+),
+by_subject AS MATERIALIZED (
+  SELECT
+    v0 AS rank,
+    v1 AS path_id,
+    v2 AS tid,
+    v3 AS subject,
+    row_number() OVER (PARTITION BY v0, v1, v2 ORDER BY v5 DESC, v3) AS nth
+  FROM json_rows((SELECT lists -> 1 FROM grouped))
+  WHERE v5 > 0
 ),
 by_step AS (
   SELECT by_place.rank, by_place.path_id, by_place.tid, step_of.step, sum(by_place.dur_ns) AS dur_ns
@@ -137,11 +143,6 @@ summed AS (
   SELECT rank, path_id, tid, sum(dur_ns) AS total_ns, sum(interval_count) AS interval_count
   FROM by_place
   GROUP BY rank, path_id, tid
-),
-top AS (
-  SELECT rank, path_id, tid, top_share(gpu_id, start_ns, end_ns, subject) ->> 0 AS subject
-  FROM placed
-  GROUP BY rank, path_id, tid
 )
 SELECT
   summed.rank,
@@ -162,10 +163,11 @@ JOIN found
   ON found.rank = summed.rank
 JOIN whole
   ON whole.rank = summed.rank
-JOIN top
+LEFT JOIN by_subject AS top
   ON top.rank = summed.rank
   AND coalesce(top.path_id, -1) = coalesce(summed.path_id, -1)
   AND coalesce(top.tid, -1) = coalesce(summed.tid, -1)
+  AND top.nth = 1
 LEFT JOIN main
   ON main.rank = summed.rank
   AND main.nth = 1

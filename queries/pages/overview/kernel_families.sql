@@ -7,7 +7,7 @@ why: Where kernels bind, only faster ones help. These are the ones to look into,
 kind: info
 internal: true
 tags: [gpu, kernel]
-reads: [all_replayed_window, driver, gpu, judged_window, kernel, string]
+reads: [all_replayed_window, driver, gpu, gpu_window, judged_window, kernel, string]
 requires: [judged_window, kernel]
 params:
   - {name: at_least_pct, type: real, default: 20, min: 0, max: 100, doc: "Smallest share of a family."}
@@ -34,7 +34,9 @@ checks:
   - merged_ns <= now_ns
   - then_ns <= now_ns
   - fused_ns <= now_ns
-limits: See critical_part. Classes come from names, with the class map of --classes. At most 200 names of a family are replayed.
+limits: >-
+  See critical_part. No rows where exposed communication takes more time than kernels, or where idle time takes more than
+  exposed communication, exposed copies, and a fifth of the window or the kernels. Classes come from names, with the class map of --classes. At most 200 names of a family are replayed.
 ---*/
 WITH
 named AS MATERIALIZED (
@@ -123,15 +125,32 @@ edited AS MATERIALIZED (
   WHERE nth <= 200
   GROUP BY key
 ),
+-- The time of the GPUs in the windows that are judged.
+parts AS MATERIALIZED (
+  SELECT
+    sum(gpu_window.compute_ns) AS compute_ns,
+    sum(gpu_window.exposed_communication_ns) AS communication_ns,
+    sum(gpu_window.exposed_memory_ns) AS copies_ns,
+    sum(gpu_window.idle_ns) AS idle_ns,
+    sum(gpu_window.window_ns) AS window_ns
+  FROM judged_window AS win
+  CROSS JOIN gpu_window
+  WHERE gpu_window.gpu_id = win.gpu_id
+    AND gpu_window.start_ns = win.start_ns
+    AND gpu_window.end_ns = win.end_ns
+),
+-- Nothing is replayed where faster kernels are no conclusion, because idle time, copies or communication bind.
 variant AS (
   SELECT
     edited.key,
     way.value AS variant,
     CASE way.value WHEN 0 THEN edits WHEN 1 THEN fused_edits ELSE gone_edits END AS edits
-  FROM edited
+  FROM parts
+  CROSS JOIN edited
   CROSS JOIN json_each('[0, 1, 2]') AS way
-  WHERE way.value = 0
-    OR edited.key = 'elementwise kernels and reductions'
+  WHERE (way.value = 0 OR edited.key = 'elementwise kernels and reductions')
+    AND parts.compute_ns >= parts.communication_ns
+    AND parts.idle_ns < max(min(0.2 * parts.window_ns, parts.compute_ns), parts.communication_ns, parts.copies_ns)
 ),
 replayed AS MATERIALIZED (
   SELECT

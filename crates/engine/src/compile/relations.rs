@@ -12,7 +12,7 @@ use std::iter;
 use std::ops::ControlFlow;
 
 /// Table-valued functions: those of SQLite and of nsq.
-const TABLE_FUNCTIONS: [&str; 3] = ["json_each", "json_tree", "split_spans"];
+const TABLE_FUNCTIONS: [&str; 4] = ["json_each", "json_rows", "json_tree", "split_spans"];
 
 /// The relations that a statement reads, without its `WITH` names. The error is the parser's message.
 pub fn relations_in(sql: &str) -> Result<BTreeSet<String>, String> {

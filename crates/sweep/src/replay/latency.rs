@@ -30,18 +30,23 @@ pub(super) struct Usual {
 }
 
 /// Usual latencies of operations.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Latencies {
-    /// By family: from the work of the launching call to the start.
-    launches: BTreeMap<u8, i64>,
-    /// The same for families without an example.
-    any_launch: i64,
-    /// By family: from the end of the operation before in the stream.
-    gaps: BTreeMap<u8, i64>,
-    /// The same for families without an example.
-    any_gap: i64,
+    /// From the work of the launching call to the start.
+    launches: ByFamily,
+    /// From the end of the operation before in the stream.
+    gaps: ByFamily,
     /// From the end of an operation of another stream.
     pub(super) event: i64,
+}
+
+/// A latency for each family of operations.
+type ByFamily = [i64; u8::MAX as usize + 1];
+
+impl Default for Latencies {
+    fn default() -> Self {
+        Self { launches: [0; _], gaps: [0; _], event: 0 }
+    }
 }
 
 impl Usual {
@@ -58,11 +63,11 @@ impl Usual {
     }
 
     pub(super) fn launch(&self, family: u8) -> i64 {
-        self.ops.launches.get(&family).copied().unwrap_or(self.ops.any_launch)
+        self.ops.launches[usize::from(family)]
     }
 
     pub(super) fn gap(&self, family: u8) -> i64 {
-        self.ops.gaps.get(&family).copied().unwrap_or(self.ops.any_gap)
+        self.ops.gaps[usize::from(family)]
     }
 }
 
@@ -194,5 +199,10 @@ pub(super) fn latencies(graph: &Graph) -> Latencies {
         let most = (MOST_TIMES * least.max(JITTER)).min(LONGEST);
         of.values_mut().for_each(|latency| *latency = (*latency).min(most));
     }
-    Latencies { launches, any_launch, gaps, any_gap, event }
+    let by_family = |of: BTreeMap<u8, i64>, any: i64| {
+        let mut all = [any; _];
+        of.into_iter().for_each(|(family, latency)| all[usize::from(family)] = latency);
+        all
+    };
+    Latencies { launches: by_family(launches, any_launch), gaps: by_family(gaps, any_gap), event }
 }

@@ -248,12 +248,14 @@ impl Graph {
         times: &Times,
         change: &C,
     ) -> (i64, i64, Option<u32>) {
-        match (self.code(call), self.follows(call, &times.call_ends)) {
-            (Some(code), Some((done, source))) => {
-                (done.saturating_add(change.code(call, code)), done, Some(source))
+        let recorded = self.call_starts[call as usize];
+        match (self.follows(call, &self.call_ends), self.follows(call, &times.call_ends)) {
+            (Some((ended, _)), Some((done, source))) => {
+                let code = change.code(call, recorded - ended);
+                (done.saturating_add(code), done, Some(source))
             }
             _ => {
-                let start = change.first(call, self.call_starts[call as usize]);
+                let start = change.first(call, recorded);
                 (start, start, None)
             }
         }
@@ -283,9 +285,12 @@ impl Graph {
 
     /// When the host code before a call begins, and the call that it follows: a thread that waits for another one goes
     /// on with its code after that.
+    #[inline]
     fn follows(&self, call: u32, ends: &[i64]) -> Option<(i64, u32)> {
-        let sources = [self.call_before(call), self.waker(call)].into_iter().flatten();
-        sources.map(|source| (ends[source as usize], source)).max()
+        let done = |source: u32| (ends[source as usize], source);
+        let before = self.call_before(call).map(done);
+        // Few calls wait for another thread.
+        if self.wakes_of.has(call) { before.max(self.waker(call).map(done)) } else { before }
     }
 
     /// What binds the return of a call that waits: edge 0 is its own work, and the others are what it waits for, in

@@ -94,13 +94,15 @@ const COVERED: f32 = 0.3;
 const NEARLY_ALL: f32 = 0.8;
 /// A repeat without the host is a step if this many of all launches are in it.
 const ALL: f32 = 0.99;
-/// … or if nearly no other kernel runs, and it has as many parts as no model has layers with so little around them.
-const MANY: usize = 16;
+/// … or if nearly no other kernel runs, and it has as many parts as no model has layers with so little around them; of a
+/// single kernel, more.
+const ALONE: usize = 8;
 const OTHER_KERNELS: f64 = 0.001;
 /// … or if it has more parts than any model has layers, with nearly all time of kernels.
 const MORE_THAN_LAYERS: usize = 200;
 const NEARLY_ALL_TIME: f64 = 0.9;
 /// … or if each part is a graph of more kernels than a layer has, or than a piece of one, and there are many parts.
+const MANY: usize = 16;
 const LARGE_GRAPH: u32 = 100;
 const GRAPH: u32 = 30;
 /// … and has at least this many launches: a few kernels in a row repeat in any loop.
@@ -246,11 +248,25 @@ impl Sequence {
         let share = times.share_of(repeat);
         let (all, inside) = (times.all_kernels(), times.kernels_of(repeat));
         let is_alone = are_few(all - inside, all);
+        let fewest = if times.usual_kernels(repeat) > 1 { ALONE } else { MANY };
         let is_graph_of = |kernels: u32| times.usual_kernels(repeat) >= kernels * repeat.usual_length();
-        is_whole && is_alone && repeat.len() >= MANY && share >= 0.5
+        is_whole && is_alone && repeat.len() >= fewest && share >= 0.5 && self.is_paced(repeat)
             || repeat.len() >= MORE_THAN_LAYERS && share >= NEARLY_ALL_TIME
             || is_graph_of(LARGE_GRAPH) && repeat.len() > 2
             || is_graph_of(GRAPH) && repeat.len() >= MANY
+    }
+
+    /// Whether a single launch comes again and again at about the same distance. Where it comes in bursts, a burst may be the
+    /// step. True of longer parts.
+    fn is_paced(&self, repeat: &Repeat) -> bool {
+        let start = |cut: &u32| self.starts[*cut as usize];
+        let pauses: Vec<i64> = repeat.cuts[..repeat.len()]
+            .windows(2)
+            .map(|pair| start(&pair[1]) - start(&pair[0]))
+            .collect();
+        let usual = times::middle(pauses.clone()).unwrap_or_default();
+        let even = pauses.iter().filter(|pause| **pause <= times::USUAL.saturating_mul(usual)).count();
+        repeat.usual_length() > 1 || even as f32 >= NEARLY_ALL * pauses.len() as f32
     }
 
     /// Whether the host takes part in nearly every part.

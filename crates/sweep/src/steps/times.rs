@@ -3,7 +3,7 @@
 use super::{ALIKE, NEARLY_ALL, Repeat, Sequence};
 
 /// The time of a part is usual if it differs from the middle one by at most this factor.
-const USUAL: i64 = 3;
+pub(super) const USUAL: i64 = 3;
 /// The share of parts with a usual time in what is even.
 const EVEN: f64 = 0.7;
 

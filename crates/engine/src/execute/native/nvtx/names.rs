@@ -142,6 +142,7 @@ impl Names {
         let mut check = StopCheck::new(stop);
         let mut folded = Layers::default();
         let mut places: HashMap<String, u32> = HashMap::new();
+        let mut known = HashMap::new();
         for name in 0..self.names.values.len() as u32 {
             if check.must_stop_after(FOLD_COST) {
                 return None;
@@ -149,7 +150,7 @@ impl Names {
             let layer = match self.printed(name) {
                 None => Cow::Borrowed(UNNAMED),
                 Some(name) if keep_names => name,
-                Some(name) => rules.fold(name),
+                Some(name) => rules.fold(name, &mut known),
             };
             let place = match places.get(&*layer) {
                 Some(&place) => place,
@@ -215,14 +216,30 @@ impl NameRules {
         self.folds.failure().or(self.phases.failure()).or(self.works.failure())
     }
 
-    fn fold<'n>(&self, name: Cow<'n, str>) -> Cow<'n, str> {
-        let mut folded = name;
-        for (pattern, to) in self.folds.get("replace", |rule| rule.replace.clone()) {
-            if let Cow::Owned(changed) = pattern.replace_all(&folded, to.as_str()) {
-                folded = Cow::Owned(changed);
+    /// Folds a name. `known`: what the other rules make of a name that the first one has changed. That one takes the numbers
+    /// away by which names of one operator differ.
+    fn fold<'n>(&self, name: Cow<'n, str>, known: &mut HashMap<String, String>) -> Cow<'n, str> {
+        let fold = |rules: &[(Regex, String)], name: &str| {
+            let mut folded = None;
+            for (pattern, to) in rules {
+                let name = folded.as_deref().unwrap_or(name);
+                if let Cow::Owned(changed) = pattern.replace_all(name, to.as_str()) {
+                    folded = Some(changed);
+                }
             }
+            folded
+        };
+        let rules = self.folds.get("replace", |rule| rule.replace.clone());
+        let (first, others) = rules.split_at(rules.len().min(1));
+        let Some(begun) = fold(first, &name) else {
+            return fold(others, &name).map_or(name, Cow::Owned);
+        };
+        if let Some(folded) = known.get(&begun) {
+            return Cow::Owned(folded.clone());
         }
-        folded
+        let folded = fold(others, &begun).unwrap_or_else(|| begun.clone());
+        known.insert(begun, folded.clone());
+        Cow::Owned(folded)
     }
 
     /// The phase of a name, and the pattern of the rule that decided it.

@@ -7,6 +7,7 @@ use foldhash::HashMap;
 use nsq_sweep::classify::Activity;
 use nsq_sweep::interval::TimeSet;
 use nsq_sweep::occupancy::Level;
+use nsq_sweep::replay::{AsRecorded, Change, Times};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -105,14 +106,15 @@ impl Kinds {
         Self { turns: [Turns::new(from); 8] }
     }
 
+    #[inline]
     fn add(&mut self, activity: Activity, bounds: (i64, i64), share: f64) {
-        let bit = match activity {
-            Activity::Compute => 1,
-            Activity::Communication => 2,
-            Activity::Memory => 4,
+        // Communication with copies alone is not asked for.
+        let sets: &[usize] = match activity {
+            Activity::Compute => &[1, 3, 5, 7],
+            Activity::Communication => &[2, 3, 7],
+            Activity::Memory => &[4, 5, 7],
         };
-        let sets = self.turns.iter_mut().enumerate().filter(|(set, _)| set & bit != 0);
-        sets.for_each(|(_, turns)| turns.add(bounds, share));
+        sets.iter().for_each(|&set| self.turns[set].add(bounds, share));
     }
 
     /// The time of what ran in turns: compute, which may need the whole GPU, and communication or copies that hardly ran
@@ -152,9 +154,21 @@ impl Answers {
     }
 
     /// What runs on a GPU in a window, after edits.
-    fn work(&self, edited: &Edited, gpu: u32, (from, to): (i64, i64)) -> Work {
-        let (lane, change, graph) =
-            (&self.lanes_of_ops()[gpu as usize], edited.change(), &self.model().graph);
+    fn work(&self, edited: &Edited, gpu: u32, window: (i64, i64)) -> Work {
+        match &edited.edits {
+            Some(edits) => self.work_after(edits, &edited.times, gpu, window),
+            None => self.work_after(&AsRecorded, &edited.times, gpu, window),
+        }
+    }
+
+    fn work_after<C: Change>(
+        &self,
+        change: &C,
+        new_times: &Times,
+        gpu: u32,
+        (from, to): (i64, i64),
+    ) -> Work {
+        let (lane, graph) = (&self.lanes_of_ops()[gpu as usize], &self.model().graph);
         let ops = &self.occupancy.ops;
         let first = lane.ops.partition_point(|&op| ops[op as usize].start < from - lane.longest);
         let last = lane.ops.partition_point(|&op| ops[op as usize].start < to);
@@ -174,7 +188,7 @@ impl Answers {
                 continue;
             }
             let (new_start, new_end) =
-                (edited.times.op_starts[op as usize], edited.times.op_ends[op as usize]);
+                (new_times.op_starts[op as usize], new_times.op_ends[op as usize]);
             times[graph.stream(op) as usize].push((new_start, new_end));
             if let Some(call) = graph.launch(op) {
                 if !calls.contains(&call) {

@@ -1,0 +1,143 @@
+//! The SQL function `longest_spans`: the longest of many intervals, without a sort in SQL.
+
+use super::arguments::flags;
+use foldhash::HashMap;
+use rusqlite::functions::{Aggregate, Context};
+use rusqlite::types::{Type, ValueRef};
+use rusqlite::{Connection, Error, Result};
+use std::fmt::Write;
+
+pub(super) fn register(connection: &Connection) -> Result<()> {
+    connection.create_aggregate_function("longest_spans", 6, flags(), LongestSpans)
+}
+
+/// `longest_spans(at_most, lane, start_ns, end_ns, at_ns, name)`. The first is the same in all rows.
+struct LongestSpans;
+
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    lane: i64,
+    start: i64,
+    end: i64,
+    at: i64,
+    /// The place of the name.
+    name: u32,
+}
+
+impl Span {
+    fn length(&self) -> i64 {
+        self.end.saturating_sub(self.start)
+    }
+}
+
+#[derive(Debug, Default)]
+struct Spans {
+    at_most: usize,
+    spans: Vec<Span>,
+    /// Names as JSON.
+    names: Vec<String>,
+    places: HashMap<Option<String>, u32>,
+    /// The name before, and its place: consecutive rows often have the same.
+    last: Option<(Option<String>, u32)>,
+}
+
+impl Spans {
+    fn place(&mut self, name: Option<&str>) -> u32 {
+        if let Some((_, place)) = self.last.as_ref().filter(|(last, _)| last.as_deref() == name) {
+            return *place;
+        }
+        let name = name.map(str::to_owned);
+        let fresh = self.names.len() as u32;
+        let place = *self.places.entry(name.clone()).or_insert(fresh);
+        if place == fresh {
+            self.names.push(serde_json::Value::from(name.clone()).to_string());
+        }
+        self.last = Some((name, place));
+        place
+    }
+
+    /// The length of the last one that is kept.
+    fn least(&self) -> i64 {
+        if self.spans.len() <= self.at_most {
+            return i64::MIN;
+        }
+        let mut lengths: Vec<i64> = self.spans.iter().map(Span::length).collect();
+        let last = self.at_most.saturating_sub(1);
+        *lengths.select_nth_unstable_by(last, |a, b| b.cmp(a)).1
+    }
+}
+
+impl Aggregate<Spans, String> for LongestSpans {
+    fn init(&self, _: &mut Context<'_>) -> Result<Spans> {
+        Ok(Spans::default())
+    }
+
+    fn step(&self, context: &mut Context<'_>, spans: &mut Spans) -> Result<()> {
+        spans.at_most = usize::try_from(context.get::<i64>(0)?).unwrap_or_default();
+        let mut values = [None; 4];
+        for (place, value) in (1..).zip(&mut values) {
+            *value = context.get::<Option<i64>>(place)?;
+        }
+        let name = match context.get_raw(5) {
+            ValueRef::Null => None,
+            ValueRef::Text(text) => Some(String::from_utf8_lossy(text)),
+            ValueRef::Integer(int) => Some(int.to_string().into()),
+            ValueRef::Real(_) => return Err(Error::InvalidFunctionParameterType(5, Type::Real)),
+            ValueRef::Blob(_) => return Err(Error::InvalidFunctionParameterType(5, Type::Blob)),
+        };
+        if let [Some(lane), Some(start), Some(end), Some(at)] = values {
+            let name = spans.place(name.as_deref());
+            spans.spans.push(Span { lane, start, end, at, name });
+        }
+        Ok(())
+    }
+
+    fn finalize(&self, _: &mut Context<'_>, spans: Option<Spans>) -> Result<String> {
+        let spans = spans.unwrap_or_default();
+        let least = spans.least();
+        let mut text = "[".to_owned();
+        for span in spans.spans.iter().filter(|span| span.length() >= least) {
+            let comma = if text.len() > 1 { "," } else { "" };
+            let (Span { lane, start, end, at, .. }, name) = (span, &spans.names[span.name as usize]);
+            // Writing to a text does not fail.
+            _ = write!(text, "{comma}[{lane},{start},{end},{at},{name}]");
+        }
+        text.push(']');
+        Ok(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn longest(at_most: i64, values: &str) -> Result<String> {
+        let connection = Connection::open_in_memory()?;
+        register(&connection)?;
+        let sql = format!(
+            "WITH v(lane, a, b, at, name) AS (VALUES {values})
+             SELECT longest_spans({at_most}, lane, a, b, at, name) FROM v"
+        );
+        connection.query_row(&sql, [], |row| row.get(0))
+    }
+
+    #[test]
+    fn those_as_long_as_the_last_are_kept_in_order() {
+        let values = "(0, 1, 3, 3, 'a'), (1, 5, 9, 5, NULL), (0, 10, 12, 10, '\"'), (0, 20, 21, 20, 'a'), (NULL, 0, 9, 0, 'b')";
+        let all = r#"[[0,1,3,3,"a"],[1,5,9,5,null],[0,10,12,10,"\""],[0,20,21,20,"a"]]"#;
+        assert_eq!(longest(4, values).unwrap(), all);
+        assert_eq!(longest(9, values).unwrap(), all);
+        let most = r#"[[0,1,3,3,"a"],[1,5,9,5,null],[0,10,12,10,"\""]]"#;
+        assert_eq!(longest(2, values).unwrap(), most);
+        assert_eq!(longest(3, values).unwrap(), most);
+        assert_eq!(longest(1, values).unwrap(), "[[1,5,9,5,null]]");
+        assert_eq!(longest(1, "(NULL, 1, 2, 3, 4)").unwrap(), "[]");
+    }
+
+    #[test]
+    fn odd_input_is_an_error() {
+        assert!(longest(1, "(0, 'a', 3, 3, 'a')").is_err());
+        assert!(longest(1, "(0, 1, 3, 3, 1.5)").is_err());
+        assert_eq!(longest(1, "(0, 1, 3, 3, 7)").unwrap(), r#"[[0,1,3,3,"7"]]"#);
+    }
+}
