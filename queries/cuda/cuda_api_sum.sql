@@ -26,8 +26,9 @@ checks:
 when_empty: "no CUDA API call was recorded"
 limits: >-
   A driver call inside a runtime call counts again. Threads that wait at the same time count in full. Two ABI versions
-  of one function are two rows with the same api_name.
-see_also: [cuda_api_trace, cuda_api_gpu_sum, api_errors, launch_latency]
+  of one function are two rows with the same api_name. With --cudabacktrace, exports of 2022 have two rows for a call:
+  both count, as in the report of NVIDIA; cuda_api_costs counts each call once.
+see_also: [cuda_api_costs, cuda_api_trace, cuda_api_gpu_sum, api_errors, launch_latency]
 nsys:
   title: CUDA API Summary
   aliases: [cudaapisum]

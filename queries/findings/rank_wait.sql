@@ -1,18 +1,19 @@
 /*---
 name: rank_wait
-version: 2
+version: 3
 title: Collectives that wait for a slower GPU
 summary: Time in which a GPU waits inside a collective until the last GPU joins it.
 why: To see how much time GPUs lose because the work of ranks is not balanced.
 kind: finding
 tags: [gpu, communication]
-reads: [exposed_part, gpu_overlap, gpu_window]
+reads: [exposed_part, gpu_overlap, gpu_window, kernel]
 requires: [exposed_part, kernel]
 finding:
   claim: "Late ranks: GPUs start the same collective at different times, and the early ones compute nothing while they wait."
   ceiling: From the start of the collective on a GPU to its start on the last GPU, without the time in which the waiting GPU computes.
   remedy: >-
-    Give all ranks equal work, and keep logging, checkpoints and slow loading of one rank away from the collective.
+    Give all ranks equal work, and keep logging, checkpoints and slow loading of one rank away from the collective. If the
+    last GPU runs the same kernels slower, check its clocks, power and temperature, and what else runs there.
   link: https://docs.pytorch.org/docs/stable/notes/ddp.html
   narrows: [exposed_communication]
   confidence: medium
@@ -25,8 +26,9 @@ columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU that waits: its number on its machine."}
   - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the wait, on the report's clock."}
   - {name: dur_ns, type: duration, unit: ns, priority: 1, doc: "Length of the wait, or of a part without compute."}
-  - {name: subject, type: text, label: "collective", priority: 0, doc: "Collective, and the GPU that starts it last: AllReduce, GPU 2 last."}
+  - {name: subject, type: text, label: "collective", priority: 0, doc: "Collective, and the GPU that starts it last: AllReduce, GPU 2 last. With slower_pct, also that: AllReduce, GPU 2 last, 15 % slower kernels."}
   - {name: last_gpu_id, type: id, label: "last GPU", priority: 1, doc: "GPU that joined last."}
+  - {name: slower_pct, type: percent, unit: percent, label: "% slower than other GPUs", priority: 2, doc: "How much longer the compute kernels of the last GPU take than the same kernels on the other GPUs; null below 3 %, and unless the GPUs run the same kernels, as often and with the same blocks, and most of them take longer."}
   - {name: nth, type: int, label: "call", doc: "Number of the call among those of its kernel and stream, counted from 1."}
   - {name: op_id, type: id, label: "row of the kernel", priority: 3, doc: "Row ID of the waiting kernel in the raw table."}
 checks:
@@ -177,6 +179,64 @@ exposed AS (
 counted AS (
   SELECT *, sum(dur_ns) OVER (PARTITION BY gpu_id) AS total_ns
   FROM exposed
+),
+work AS MATERIALIZED (
+  SELECT
+    op.gpu_id,
+    op.name_id,
+    coalesce(kernel.grid_x * kernel.grid_y * kernel.grid_z, 0) AS blocks,
+    coalesce(kernel.block_x * kernel.block_y * kernel.block_z, 0) AS threads,
+    count(*) AS calls,
+    sum(op.dur_ns) AS total_ns
+  FROM gpu_overlap AS op
+  JOIN kernel
+    ON kernel.kernel_id = op.op_id
+  WHERE op.op_kind = 'kernel'
+    AND op.activity = 'compute'
+    AND EXISTS (SELECT 1 FROM wait)
+  GROUP BY 1, 2, 3, 4
+),
+-- Work of another amount shows in the number of kernels or blocks. The window can cut a step of one GPU.
+same_work AS MATERIALIZED (
+  SELECT name_id, blocks, threads, count(*) AS gpus, sum(1.0 * total_ns / calls) AS mean_ns
+  FROM work
+  GROUP BY name_id, blocks, threads
+  HAVING count(*) = (SELECT count(DISTINCT gpu_id) FROM work)
+    AND count(*) >= 2
+    AND 20 * (max(calls) - min(calls)) <= max(calls)
+),
+compared AS MATERIALIZED (
+  SELECT
+    work.gpu_id,
+    work.total_ns,
+    -- What the other GPUs would take.
+    work.calls * (same_work.mean_ns - 1.0 * work.total_ns / work.calls) / (same_work.gpus - 1) AS other_ns
+  FROM work
+  LEFT JOIN same_work
+    ON same_work.name_id = work.name_id
+    AND same_work.blocks = work.blocks
+    AND same_work.threads = work.threads
+),
+pace AS MATERIALIZED (
+  SELECT
+    gpu_id,
+    sum(total_ns) AS total_ns,
+    sum(iif(other_ns IS NULL, 0, total_ns)) AS same_ns,
+    sum(iif(other_ns IS NULL, 0, total_ns)) / sum(other_ns) AS times
+  FROM compared
+  GROUP BY gpu_id
+),
+-- A GPU that is slow is slow in most kernels.
+slow AS MATERIALIZED (
+  SELECT pace.gpu_id, 100 * (pace.times - 1) AS slower_pct
+  FROM pace
+  JOIN compared
+    ON compared.gpu_id = pace.gpu_id
+  WHERE pace.times >= 1.03
+    AND pace.same_ns >= 0.9 * pace.total_ns
+  GROUP BY pace.gpu_id
+  HAVING sum(iif(compared.total_ns >= (1 + pace.times) / 2 * compared.other_ns, compared.total_ns, 0))
+    >= 0.8 * max(pace.same_ns)
 )
 SELECT
   counted.gpu_id,
@@ -187,12 +247,18 @@ SELECT
     FROM gpu_overlap
     WHERE gpu_overlap.op_kind = 'kernel'
       AND gpu_overlap.op_id = counted.op_id
-  ) || ', GPU ' || counted.last_gpu_id || ' last' AS subject,
+  ) || ', GPU ' || counted.last_gpu_id || ' last' || coalesce(
+    ', ' || CAST(round(slow.slower_pct) AS INTEGER) || ' % slower kernels',
+    ''
+  ) AS subject,
   counted.last_gpu_id,
+  slow.slower_pct,
   counted.nth,
   counted.op_id
 FROM counted
 JOIN gpu_window
   ON gpu_window.gpu_id = counted.gpu_id
+LEFT JOIN slow
+  ON slow.gpu_id = counted.last_gpu_id
 WHERE 100.0 * counted.total_ns >= :least_pct * gpu_window.window_ns
 ORDER BY counted.gpu_id, counted.start_ns, counted.op_id

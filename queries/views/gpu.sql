@@ -11,6 +11,7 @@ columns:
   - {name: uuid, type: text, doc: "Unique identifier that NVIDIA gave the GPU; null before schema 3.0."}
   - {name: memory_bytes, type: bytes, unit: bytes, doc: "Size of the device memory; null if unknown, and for a MIG instance."}
   - {name: peak_bandwidth_bytes_per_s, type: real, unit: bytes_per_s, doc: "Peak bandwidth of the device memory; null if unknown, and for a MIG instance."}
+  - {name: is_integrated, type: bool, doc: "Whether the GPU shares memory with the CPU, as the export says it; else by its name, such as Orin, Xavier, Thor or GB10."}
   - {name: sm_count, type: int, unit: count, doc: "Number of streaming multiprocessors (SMs) of the GPU or MIG instance; null if unknown."}
   - {name: compute_capability, type: text, doc: "CUDA compute capability, such as 9.0; null if unknown."}
   - {name: sm_warps, type: int, unit: count, doc: "Maximum number of resident warps per SM; null if unknown."}
@@ -38,6 +39,11 @@ SELECT
   iif(seen.is_partition, seen.uuid, card.uuid) AS uuid,
   iif(seen.is_partition, NULL, totalMemory) AS memory_bytes,
   iif(seen.is_partition, NULL, memoryBandwidth) AS peak_bandwidth_bytes_per_s,
+  coalesce(
+    isDiscrete = 0,
+    name GLOB '*Orin*' OR name GLOB '*Xavier*' OR name GLOB '*Thor*' OR name GLOB '*GB10' OR name GLOB '*MI300A*',
+    0
+  ) AS is_integrated,
   iif(seen.is_partition, seen.sm_count, smCount) AS sm_count,
   computeMajor || '.' || computeMinor AS compute_capability,
   maxWarpsPerSm AS sm_warps,
@@ -55,6 +61,7 @@ SELECT
   NULL AS uuid,
   min(globalMemorySize) AS memory_bytes,
   min(globalMemoryBandwidth) AS peak_bandwidth_bytes_per_s,
+  min(name) GLOB '*Xavier*' OR min(name) GLOB '*Tegra*' AS is_integrated,
   min(numMultiprocessors) AS sm_count,
   min(computeCapabilityMajor || '.' || computeCapabilityMinor) AS compute_capability,
   min(maxWarpsPerMultiprocessor) AS sm_warps,

@@ -1,9 +1,9 @@
 /*---
 name: launch_doubt
-summary: One row per kind of launch without recorded work, and one for failed calls.
+summary: One row per kind of launch without recorded work, and one for calls that failed or are recorded twice.
 internal: true
-present_if: [launch_outcome, failed_call]
-reads: [cuda_call, cuda_error, failed_call, gpu, graph_trace, kernel, launch_outcome, report_source]
+present_if: [launch_outcome, failed_call, second_call_row]
+reads: [cuda_call, cuda_error, failed_call, gpu, graph_trace, kernel, launch_outcome, report_source, second_call_row]
 columns:
   - {name: priority, type: int, doc: "Order in capture_trust, lowest first; the hundreds are explained there."}
   - {name: severity, type: text, doc: "partial, distorted or note, as in capture_trust."}
@@ -106,4 +106,16 @@ SELECT
   printf('%d of %d CUDA API calls returned an error.', count(*), (SELECT count(*) FROM cuda_call)),
   'nsq run REPORT -q api_errors'
 FROM failed_call
+HAVING count(*) > 0
+UNION ALL
+SELECT
+  405,
+  'note',
+  'CUDA calls with a second row',
+  printf(
+    '%d CUDA calls have a second row, of --cudabacktrace: cuda_api_sum counts both, as nsys stats does.',
+    count(*)
+  ),
+  'nsq run REPORT -q cuda_api_costs, which counts each call once'
+FROM second_call_row
 HAVING count(*) > 0

@@ -17,6 +17,10 @@ WITH
 member AS (
   SELECT
     max(count(DISTINCT rank), (SELECT count(*) > 0 FROM export_fact WHERE fact = 'DISTRIBUTED_RANK')) AS here,
+    coalesce(
+      max(rank),
+      (SELECT CAST(max(value) AS INTEGER) FROM export_fact WHERE fact = 'DISTRIBUTED_RANK')
+    ) AS last_rank,
     -- A rank without GPU work has no row.
     coalesce(
       max(rank_count),
@@ -42,7 +46,11 @@ SELECT
   420 AS priority,
   'note' AS severity,
   'other ranks are missing' AS problem,
-  printf('The report has %d of %d ranks: what a rank waits for may be on another.', here, ranks) AS detail,
+  printf(
+    'This report shows %s of %d ranks: collectives may wait for the others.',
+    iif(here = 1, printf('rank %d only,', last_rank), here),
+    ranks
+  ) AS detail,
   'nsq run FOLDER -q stragglers with the reports of all ranks' AS remedy
 FROM member
 WHERE here BETWEEN 1 AND ranks - 1
@@ -51,7 +59,7 @@ SELECT
   420,
   'note',
   'other ranks are missing',
-  'MPI calls of one process only: what it waits for in MPI may be on another rank, which is not in this report.',
+  'This report shows the MPI calls of one process: it may wait in MPI for ranks that are not shown.',
   'nsq run FOLDER -q stragglers with the reports of all ranks'
 FROM mpi
 WHERE is_traced

@@ -1,6 +1,6 @@
 /*---
 name: captured
-version: 9
+version: 10
 title: What was captured
 summary: The number of GPU operations, and their time, in one row.
 why: To know what a report is before reading its figures.
@@ -20,7 +20,9 @@ columns:
   - {name: is_trace, type: bool, priority: 3, doc: "Whether the report was made from a trace."}
   - {name: maker, type: text, priority: 3, doc: "Kind of that trace: PyTorch trace, XLA trace or Ascend trace; null for a report of nsys."}
   - {name: is_pytorch, type: bool, priority: 3, doc: "Whether the program uses PyTorch: the report is a trace by PyTorch, or has a kernel of the namespace at::native."}
-  - {name: is_amd, type: bool, priority: 3, doc: "Whether the driver is HIP, or a GPU has a name of AMD."}
+  - {name: is_amd, type: bool, priority: 3, doc: "Whether the driver is HIP, a GPU has a name of AMD, or HIP launched a kernel."}
+  - {name: runtime, type: text, priority: 3, doc: "What launches the work of the GPU: CUDA, HIP for AMD, or SYCL for Intel."}
+  - {name: is_integrated, type: bool, priority: 3, doc: "Whether every GPU with work shares memory with the CPU; null if unknown."}
   - {name: is_before_ampere, type: bool, priority: 3, doc: "Whether every GPU with work has a compute capability below 8, and so no BF16 or TF32; null if unknown."}
   - {name: sends_16_bits, type: bool, priority: 3, doc: "Whether most bytes that collectives add up are numbers of 16 bits; null if unknown."}
   - {name: graph_pct, type: percent, unit: percent, label: "% in whole graphs", priority: 3, doc: "Share of CUDA graphs traced as a whole in the time of kernels and of these graphs; null without either."}
@@ -33,6 +35,12 @@ WITH
 graphs AS (
   SELECT coalesce(sum(end_ns - start_ns), 0) AS graph_ns
   FROM graph_trace
+),
+brand AS (
+  SELECT
+    EXISTS (SELECT 1 FROM driver WHERE driver_name = 'HIP')
+      OR EXISTS (SELECT 1 FROM gpu WHERE gpu_name GLOB 'AMD *')
+      OR EXISTS (SELECT 1 FROM string WHERE text GLOB 'hip*LaunchKernel*') AS is_amd
 ),
 span AS (
   SELECT min(start_ns) AS start_ns, max(end_ns) AS end_ns
@@ -49,8 +57,13 @@ SELECT
   is_trace,
   maker,
   coalesce(maker <> 'XLA trace', 0) OR EXISTS (SELECT 1 FROM string WHERE instr(text, 'at::native')) AS is_pytorch,
-  EXISTS (SELECT 1 FROM driver WHERE driver_name = 'HIP')
-    OR EXISTS (SELECT 1 FROM gpu WHERE gpu_name GLOB 'AMD *') AS is_amd,
+  is_amd,
+  CASE
+    WHEN is_amd THEN 'HIP'
+    WHEN (SELECT min(gpu_name GLOB 'Intel*') FROM gpu WHERE gpu_id IN (SELECT gpu_id FROM gpu_window)) THEN 'SYCL'
+    ELSE 'CUDA'
+  END AS runtime,
+  (SELECT min(is_integrated) FROM gpu WHERE gpu_id IN (SELECT gpu_id FROM gpu_window)) AS is_integrated,
   (
     SELECT max(CAST(compute_capability AS REAL)) < 8
     FROM gpu
@@ -68,6 +81,7 @@ SELECT
   EXISTS (SELECT 1 FROM gpu WHERE gpu_name = 'Microsoft Basic Render Driver') AS is_windows,
   (SELECT start_ns IS NOT NULL OR end_ns IS NOT NULL FROM scope) AS is_limited
 FROM span
+CROSS JOIN brand
 CROSS JOIN graphs
 CROSS JOIN report_source
 ORDER BY gpu_start_ns

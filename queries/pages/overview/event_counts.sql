@@ -1,6 +1,6 @@
 /*---
 name: event_counts
-version: 3
+version: 4
 title: Events of each kind
 summary: Number of kernels, calls, ranges and other events of a report.
 why: To see what a report holds, above all one without GPU work.
@@ -11,7 +11,7 @@ reads: [cuda_call, gpu_metric, graph_trace, import_count, memcpy, memset, mpi_ev
 requires: []
 columns:
   - {name: kind_id, type: id, priority: 3, doc: "Number of the kind, which orders the rows."}
-  - {name: event_kind, type: text, priority: 0, doc: "Kind of event."}
+  - {name: event_kind, type: text, priority: 0, doc: "Kind of event. Runtime calls are those of a runtime that is neither CUDA nor HIP."}
   - {name: event_count, type: int, unit: count, label: "events", priority: 0, doc: "Number of events of this kind; kinds without events have no row."}
 when_empty: "the report holds none of these events"
 limits: "Other kinds of events, such as CPU samples, are not counted; nsq schema lists all tables."
@@ -27,7 +27,15 @@ FROM (
   UNION ALL
   SELECT 4, 'CUDA graph executions', count(*) FROM graph_trace
   UNION ALL
-  SELECT 5, 'CUDA API calls', count(*) FROM cuda_call
+  SELECT
+    5,
+    CASE
+      WHEN EXISTS (SELECT 1 FROM cuda_call WHERE api_name GLOB 'cu*') THEN 'CUDA API calls'
+      WHEN EXISTS (SELECT 1 FROM cuda_call WHERE api_name GLOB 'hip*') THEN 'HIP API calls'
+      ELSE 'runtime calls'
+    END,
+    count(*)
+  FROM cuda_call
   UNION ALL
   SELECT 6, 'NVTX ranges', count(*) FROM nvtx_span
   UNION ALL

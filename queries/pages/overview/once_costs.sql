@@ -1,6 +1,6 @@
 /*---
 name: once_costs
-version: 2
+version: 3
 title: Costs that occur once
 summary: What the time of a GPU on which nothing repeats is spent on, longest first.
 why: To read a start-up as one account. The gains of single fixes leave most of the time out.
@@ -8,12 +8,13 @@ kind: info
 internal: true
 tags: [cuda, gpu]
 reads: []
-asks: [findings, finding_places, once_parts]
+asks: [{kind: finding}, findings, finding_places, once_parts]
 params:
   - {name: row_pct, type: real, default: 2, min: 0, max: 100, doc: "Smallest share of the window for a row of its own, in percent."}
   - {name: shortest_window, type: duration, default: 1ms, min: 0, doc: "Shortest window to account for."}
 columns:
   - {name: rank, type: int, label: "#", priority: 1, doc: "Place from 1, most time first; the rest comes last."}
+  - {name: gpu_id, type: id, label: "GPU", priority: 1, doc: "The GPU: its number on its machine; the CUDA device ordinal if the export has no GPU numbers. Null for a mean of several GPUs."}
   - {name: cost, type: text, priority: 0, doc: "What it is: before is the time before the first operation of the GPU, and rest all idle parts without a row of their own."}
   - {name: total_ns, type: duration, unit: ns, label: "time", priority: 0, doc: "Its time. Idle parts add up to the idle time of the GPU."}
   - {name: time_pct, type: percent, unit: percent, label: "% of window", priority: 1, doc: "total_ns as a share of the window; null for before, which is outside the window."}
@@ -64,6 +65,7 @@ host AS (
 ),
 cost AS (
   SELECT
+    gpu_id,
     CASE part
       WHEN 'allocation' THEN 'Allocation'
       WHEN 'code loading' THEN 'Code loading'
@@ -109,6 +111,11 @@ large AS (
   UNION ALL
   SELECT
     1,
+    iif(
+      gpu_count = 1,
+      (SELECT min(finding.gpu_id) FROM finding WHERE finding.query = findings.finding AND finding.dur_ns > 0),
+      NULL
+    ),
     substr(claim, 1, instr(claim, ':') - 1),
     -- As the other rows: the time of a GPU, and not what a replay would save.
     ceiling_ns / max(gpu_count, 1),
@@ -126,18 +133,19 @@ large AS (
     AND finding <> 'tiny_kernels'
     AND EXISTS (SELECT 1 FROM inside)
   UNION ALL
-  SELECT 2, 'rest', sum(total_ns), sum(time_pct), 'gpu_idle_causes', NULL, NULL, NULL, NULL
+  SELECT 2, max(gpu_id), 'rest', sum(total_ns), sum(time_pct), 'gpu_idle_causes', NULL, NULL, NULL, NULL
   FROM cost
   WHERE time_pct < :row_pct
   HAVING sum(total_ns) > 0
   UNION ALL
-  SELECT 1, 'before', total_ns, NULL, 'cuda_api_trace', call, call_ns, next_call, next_call_ns
+  SELECT 1, gpu_id, 'before', total_ns, NULL, 'cuda_api_trace', call, call_ns, next_call, next_call_ns
   FROM once_parts
   WHERE part = 'before'
     AND EXISTS (SELECT 1 FROM inside)
 )
 SELECT
   row_number() OVER (ORDER BY section, total_ns DESC, cost) AS rank,
+  gpu_id,
   cost,
   total_ns,
   time_pct,

@@ -1,6 +1,6 @@
 /*---
 name: once_parts
-version: 1
+version: 2
 title: What start-up consists of
 summary: Parts of the idle time of a GPU on which nothing repeats, most time first.
 why: To account for a start-up without leaving out what happens before its first kernels.
@@ -10,6 +10,7 @@ tags: [api, cuda, gpu]
 reads: [capture_phase, cuda_call, gpu_window, idle_part]
 requires: [cuda_call, gpu_op | graph_trace]
 columns:
+  - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "The GPU: its number on its machine; the CUDA device ordinal if the export has no GPU numbers. Of several, the one with the longest window."}
   - {name: part, type: text, priority: 0, doc: "allocation, code loading, host code, host sync, launch calls, other CUDA calls, queued or unknown: what the launching thread did while the GPU idled. before: from the first CUDA call of its processes to the first operation of the GPU, no part of the window."}
   - {name: total_ns, type: duration, unit: ns, label: "time", priority: 0, doc: "Idle time of the GPU in this part. All parts but before add up to its idle time."}
   - {name: window_ns, type: duration, unit: ns, label: "window", priority: 1, doc: "From the first to the last operation of the GPU, the one where that takes longest."}
@@ -81,6 +82,7 @@ by_call AS (
   GROUP BY part, call
 )
 SELECT
+  win.gpu_id,
   part,
   iif(part = 'before', win.start_ns - (SELECT min(start_ns) FROM started), sum(total_ns)) AS total_ns,
   win.end_ns - win.start_ns AS window_ns,
@@ -91,4 +93,4 @@ SELECT
 FROM by_call
 CROSS JOIN win
 GROUP BY part
-ORDER BY 2 DESC, part
+ORDER BY 3 DESC, part

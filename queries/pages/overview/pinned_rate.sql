@@ -1,20 +1,20 @@
 /*---
 name: pinned_rate
-version: 1
+version: 2
 title: What pinned memory would gain
 summary: How many times as fast copies of pageable memory would be, in one row.
 why: To replay a program that copies from and to pinned memory.
 kind: info
 internal: true
 tags: [gpu, memory]
-reads: [link_peak, memcpy]
+reads: [gpu, link_peak, memcpy]
 requires: []
 params:
   - {name: least, type: bytes, default: 100000, min: 1, doc: "Smallest copy to count. Small copies take as long from pinned memory."}
 columns:
   - {name: pageable_bytes_per_s, type: real, unit: bytes_per_s, label: "pageable", priority: 0, doc: "What large copies from and to pageable memory of the host reach; null without one."}
   - {name: pinned_bytes_per_s, type: real, unit: bytes_per_s, label: "pinned", priority: 0, doc: "The larger of what copies of this size reach with pinned memory, and four fifths of what the slot carries; of an unknown GPU, a slot of PCIe 3."}
-  - {name: times, type: real, priority: 1, doc: "The second divided by the first; 1 if that is less, or without pageable copies."}
+  - {name: times, type: real, priority: 1, doc: "The second divided by the first; 1 if that is less, or without pageable copies. 1000 if every GPU shares memory with the CPU: mapped memory needs no copy."}
 checks:
   - times >= 1
 limits: Slots with fewer than 16 lanes, and copies that share a link, are slower.
@@ -39,6 +39,6 @@ rate AS MATERIALIZED (
 SELECT
   max(pageable) AS pageable_bytes_per_s,
   max(pinned) AS pinned_bytes_per_s,
-  coalesce(max(1.0, max(pinned / pageable)), 1.0) AS times
+  iif((SELECT min(is_integrated) FROM gpu), 1000.0, coalesce(max(1.0, max(pinned / pageable)), 1.0)) AS times
 FROM rate
 ORDER BY times

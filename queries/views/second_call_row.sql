@@ -1,0 +1,16 @@
+/*---
+name: second_call_row
+summary: One row per second row of a CUDA call, which exports of 2022 have with --cudabacktrace.
+present_if: [src_cuda_api]
+reads: [src_cuda_api]
+columns:
+  - {name: call_id, type: id, doc: "Row ID in the raw table. The call itself has another row, as in cuda_call."}
+  - {name: correlation_id, type: id, doc: "Correlation ID of the call, which both rows have."}
+limits: >-
+  None is looked for where the first 10,000 rows of the raw table have none: calls at the start of a program are long
+  enough for a backtrace.
+---*/
+SELECT row_id AS call_id, correlationId AS correlation_id
+FROM src_cuda_api
+WHERE eventClass = 67
+  AND EXISTS (SELECT 1 FROM (SELECT eventClass FROM src_cuda_api LIMIT 10000) WHERE eventClass = 67)
