@@ -7,7 +7,7 @@ reads: [all_repeated_step, iteration, scope]
 columns:
   - {name: step, type: int, doc: "Number of the step, from 0 per thread; marked steps inside a warm-up, which have no row, count, too."}
   - {name: step_count, type: int, unit: count, doc: "Steps of the thread."}
-  - {name: is_only, type: bool, doc: "1 for the only marked step of a report in which nothing repeats, or that the scope names."}
+  - {name: is_only, type: bool, doc: "1 for the only marked step of a report in which little repeats, or that the scope names."}
   - {name: found, type: text, doc: "marked: by NVTX ranges. repeated: by the sequence of launches, in a process without marked steps that have GPU work."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of its first GPU operation, on the report's clock; null without GPU work."}
   - {name: end_ns, type: timestamp, unit: ns, doc: "End of its last GPU operation; null without GPU work."}
@@ -24,7 +24,8 @@ columns:
   - {name: step_name, type: text, doc: "Message of the range, with the prefix DOMAIN: outside the default domain; such as step 3 without a range."}
   - {name: layer_name, type: text, doc: "step_name with each number replaced by *; step without a range."}
 limits: >-
-  Marked steps are the rows of iteration; a range that marks one step only, if nothing repeats in its process. If the scope names the ranges of iterations, there are no others. For repeated
+  Marked steps are the rows of iteration; a range that marks one step only, if nothing repeats in its process, or less than
+  16 times and it marks no epoch. If the scope names the ranges of iterations, there are no others. For repeated
   steps, see repeated_step. They are those of the steady state with the most kernel time, unless the scope names another one, as
   in state 0. If a thread launches to several GPUs, its repeated steps are those of the first. Steps are
   those of the whole capture, with the same numbers whatever the scope leaves; step_window has those in the scope.
@@ -65,7 +66,7 @@ marked AS MATERIALIZED (
   WHERE (SELECT count(*) FROM iteration) > 1
     OR (SELECT iteration_name FROM scope) IS NOT NULL
     OR global_tid & -16777216 NOT IN (SELECT global_pid FROM repeated)
-    OR global_tid & -16777216 IN (SELECT global_pid FROM few) AND lower(layer_name) NOT GLOB '*epoch*'
+    OR global_tid & -16777216 IN (SELECT global_pid FROM few) AND NOT lower(layer_name) GLOB '*epoch*'
 ),
 -- Repeats that begin before a mark does, and before it ends, counted in one pass over both.
 border AS (
@@ -137,4 +138,9 @@ SELECT
   'step'
 FROM repeated
 WHERE coalesce((SELECT iteration_name FROM scope) GLOB 'state [0-9]*', 1)
-  AND global_pid NOT IN (SELECT global_tid & -16777216 FROM marked WHERE op_count > 0 AND (iteration_count > 1 OR is_only))
+  AND global_pid NOT IN (
+    SELECT global_tid & -16777216
+    FROM marked
+    WHERE op_count > 0
+      AND (iteration_count > 1 OR is_only)
+  )
