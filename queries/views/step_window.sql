@@ -47,7 +47,7 @@ warm AS MATERIALIZED (
     OR lower(name.range_text) GLOB '*warm[-_ ]up*'
 ),
 -- Steps can overlap on the GPU: each ends when all before it have ended.
-ended AS (
+ended AS MATERIALIZED (
   SELECT
     pid,
     global_tid,
@@ -69,11 +69,24 @@ ended AS (
   WINDOW in_order AS (PARTITION BY global_tid ORDER BY step)
 ),
 -- The GPU may still have work of before when the first step begins.
+first AS MATERIALIZED (
+  SELECT DISTINCT pid, start_ns
+  FROM ended
+  WHERE before_ns IS NULL
+    AND found = 'marked'
+),
+-- All but the little work before the last of these is skipped.
 work AS MATERIALIZED (
-  SELECT pid, start_ns, end_ns
-  FROM all_gpu_busy
-  WHERE level = 'process'
-    AND activity = 'any'
+  SELECT first.pid, first.start_ns, max(busy.end_ns) AS end_ns
+  FROM (SELECT max(start_ns) AS start_ns FROM first) AS last
+  CROSS JOIN all_gpu_busy AS busy
+  JOIN first
+    ON first.pid = busy.pid
+    AND first.start_ns > busy.start_ns
+  WHERE busy.level = 'process'
+    AND busy.activity = 'any'
+    AND busy.start_ns < last.start_ns
+  GROUP BY first.pid, first.start_ns
 ),
 timed AS MATERIALIZED (
   SELECT
@@ -90,7 +103,7 @@ timed AS MATERIALIZED (
           max(
             cpu_start_ns,
             coalesce(
-              (SELECT max(work.end_ns) FROM work WHERE work.pid = ended.pid AND work.start_ns < ended.start_ns),
+              (SELECT end_ns FROM work WHERE work.pid = ended.pid AND work.start_ns = ended.start_ns),
               cpu_start_ns
             )
           )
