@@ -64,16 +64,27 @@ part AS (
     exposed_part.op_name,
     iif(
       exposed_part.start_ns >= compute.end_ns,
-      max(exposed_part.late_ns, CAST(coalesce(usual.late_share, 0) * exposed_part.dur_ns AS INTEGER)),
+      max(
+        exposed_part.late_ns,
+        CAST(
+          coalesce(
+            (
+              SELECT late_share
+              FROM usual
+              WHERE usual.gpu_id = exposed_part.gpu_id
+                AND usual.name_id = exposed_part.name_id
+            ),
+            0
+          ) * exposed_part.dur_ns AS INTEGER
+        )
+      ),
       exposed_part.late_ns
     ) AS late_ns
   FROM exposed_part
   LEFT JOIN compute
     ON compute.gpu_id = exposed_part.gpu_id
-  LEFT JOIN usual
-    ON usual.gpu_id = exposed_part.gpu_id
-    AND usual.name_id = exposed_part.name_id
   WHERE exposed_part.activity = 'communication'
+    AND exposed_part.dur_ns - exposed_part.late_ns >= :least
 )
 SELECT
   part.gpu_id,

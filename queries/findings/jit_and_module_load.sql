@@ -40,6 +40,8 @@ SELECT
   after_name
 FROM compute_gap_part
 WHERE part IN ('other API call', 'launch call')
+  -- Names are read for few intervals only.
+  AND dur_ns >= min(:least, :least_launch)
   AND iif(
     part = 'launch call',
     dur_ns >= :least_launch AND is_first,

@@ -37,14 +37,18 @@ late AS MATERIALIZED (
     max(global_tid) AS global_tid,
     gap_start_ns AS start_ns,
     max(end_ns) AS launched_ns,
-    -- Has a row of its own in host_sync, or another cause.
-    max(part IN ('host sync', 'memory allocation')) AS is_other,
     max(gap_ns) AS gap_ns,
     min(after_id) AS after_id
   FROM compute_gap_part
   WHERE part IN ('host sync', 'launch call', 'memory allocation', 'other API call', 'outside CUDA API')
     AND global_tid IN (SELECT global_tid FROM sync)
   GROUP BY gpu_id, gap_start_ns
+),
+-- Gaps that have a row of their own in host_sync, or another cause.
+other AS MATERIALIZED (
+  SELECT DISTINCT gpu_id, gap_start_ns
+  FROM compute_gap_part
+  WHERE part IN ('host sync', 'memory allocation')
 ),
 thread AS MATERIALIZED (
   SELECT global_tid, gpu_id, min(start_ns) AS from_ns
@@ -84,71 +88,75 @@ event AS (
     dur_ns AS gains_ns,
     end_ns - 1 AS start_ns,
     api_name,
-    dur_ns AS wait_ns,
-    1 AS is_other,
     NULL AS gap_ns,
     0 AS after_id
   FROM wait
   UNION ALL
-  SELECT
-    gpu_id,
-    global_tid,
-    launched_ns,
-    1,
-    start_ns - launched_ns,
-    start_ns,
-    NULL,
-    NULL,
-    is_other,
-    gap_ns,
-    after_id
+  SELECT gpu_id, global_tid, launched_ns, 1, start_ns - launched_ns, start_ns, NULL, gap_ns, after_id
   FROM late
 ),
 summed AS (
   SELECT
     *,
-    sum(gains_ns) OVER (
-      PARTITION BY gpu_id, global_tid
-      ORDER BY at_ns, is_gap, start_ns
-      ROWS UNBOUNDED PRECEDING
-    ) AS sum_ns
+    sum(gains_ns) OVER so_far AS sum_ns,
+    row_number() OVER so_far AS nth
   FROM event
+  WINDOW so_far AS (PARTITION BY gpu_id, global_tid ORDER BY at_ns, is_gap, start_ns ROWS UNBOUNDED PRECEDING)
+),
+-- A thread is never behind: what goes below the least sum so far is not lost.
+lowest AS (
+  SELECT
+    *,
+    min(
+      0,
+      coalesce(
+        min(sum_ns) OVER (
+          PARTITION BY gpu_id, global_tid
+          ORDER BY at_ns, is_gap, start_ns
+          ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        ),
+        0
+      )
+    ) AS least_ns
+  FROM summed
 ),
 ahead AS (
   SELECT
     *,
-    sum_ns - min(0, min(sum_ns) OVER so_far) AS ahead_ns
-  FROM summed
-  WINDOW so_far AS (PARTITION BY gpu_id, global_tid ORDER BY at_ns, is_gap, start_ns ROWS UNBOUNDED PRECEDING)
+    max(0, sum_ns - least_ns) AS ahead_ns,
+    sum_ns - gains_ns - least_ns AS before_ns
+  FROM lowest
 ),
-lost AS (
+-- All other gaps end a lead, or are before one. Few are not.
+kept AS (
   SELECT
     *,
-    coalesce(lag(ahead_ns) OVER so_far, 0) - ahead_ns AS lost_ns,
     coalesce(
-      sum(ahead_ns = 0) OVER (
+      sum(ahead_ns > 0) OVER (
         PARTITION BY gpu_id, global_tid
-        ORDER BY at_ns, is_gap, start_ns
+        ORDER BY nth
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
       ),
       0
-    ) AS lead_id
+    ) AS ahead_count
   FROM ahead
-  WINDOW so_far AS (PARTITION BY gpu_id, global_tid ORDER BY at_ns, is_gap, start_ns)
+  WHERE NOT is_gap
+    OR ahead_ns > 0
+    OR before_ns > ahead_ns
 )
 SELECT
   gpu_id,
   global_tid,
-  lead_id,
+  nth - 1 - ahead_count AS lead_id,
   is_gap,
-  is_other,
+  NOT is_gap OR (gpu_id, start_ns) IN (SELECT gpu_id, gap_start_ns FROM other) AS is_other,
   start_ns,
   at_ns,
-  iif(is_gap, lost_ns, 0) AS lost_ns,
+  iif(is_gap, before_ns - ahead_ns, 0) AS lost_ns,
   gap_ns,
-  wait_ns,
+  iif(is_gap, NULL, gains_ns) AS wait_ns,
   api_name,
   after_id
-FROM lost
+FROM kept
 WHERE NOT is_gap
-  OR lost_ns > 0
+  OR before_ns > ahead_ns

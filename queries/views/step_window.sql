@@ -38,13 +38,18 @@ limits: >-
 ---*/
 WITH
 -- Ranges of a warm-up around steps that repeat without marks. Of marked steps, iteration leaves these out.
+warm_name AS MATERIALIZED (
+  SELECT name_id
+  FROM all_nvtx_name
+  WHERE instr(lower(range_text), 'warm') > 0
+    AND (lower(range_text) GLOB '*warmup*' OR lower(range_text) GLOB '*warm[-_ ]up*')
+),
 warm AS MATERIALIZED (
   SELECT range.pid, range.start_ns, range.end_ns
-  FROM all_nvtx_name AS name
-  JOIN all_nvtx_projection AS range
-    ON range.name_id = name.name_id
-  WHERE lower(name.range_text) GLOB '*warmup*'
-    OR lower(name.range_text) GLOB '*warm[-_ ]up*'
+  -- Ranges are not read if none has such a name.
+  FROM (SELECT 1 FROM warm_name LIMIT 1)
+  CROSS JOIN all_nvtx_projection AS range
+  WHERE range.name_id IN (SELECT name_id FROM warm_name)
 ),
 -- Steps can overlap on the GPU: each ends when all before it have ended.
 ended AS (
@@ -63,17 +68,31 @@ ended AS (
       OVER (in_order ROWS UNBOUNDED PRECEDING) AS to_ns,
     max(end_ns) OVER (in_order ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_ns,
     row_number() OVER in_order AS nth,
+    count(*) OVER (PARTITION BY global_tid) AS timed_count,
     coalesce(likeness_pct >= 90, 1) AS is_alike
   FROM step
   WHERE op_count > 0
   WINDOW in_order AS (PARTITION BY global_tid ORDER BY step)
 ),
 -- The GPU may still have work of before when the first step begins.
+first AS MATERIALIZED (
+  SELECT pid, start_ns, min(step)
+  FROM step
+  WHERE op_count > 0
+  GROUP BY global_tid
+),
+-- All but the little work before the last of these is skipped.
 work AS MATERIALIZED (
-  SELECT pid, start_ns, end_ns
-  FROM all_gpu_busy
-  WHERE level = 'process'
-    AND activity = 'any'
+  SELECT first.pid, first.start_ns, max(busy.end_ns) AS end_ns
+  FROM (SELECT max(start_ns) AS start_ns FROM first) AS last
+  CROSS JOIN all_gpu_busy AS busy
+  JOIN first
+    ON first.pid = busy.pid
+    AND first.start_ns > busy.start_ns
+  WHERE busy.level = 'process'
+    AND busy.activity = 'any'
+    AND busy.start_ns < last.start_ns
+  GROUP BY first.pid, first.start_ns
 ),
 timed AS MATERIALIZED (
   SELECT
@@ -90,7 +109,7 @@ timed AS MATERIALIZED (
           max(
             cpu_start_ns,
             coalesce(
-              (SELECT max(work.end_ns) FROM work WHERE work.pid = ended.pid AND work.start_ns < ended.start_ns),
+              (SELECT end_ns FROM work WHERE work.pid = ended.pid AND work.start_ns = ended.start_ns),
               cpu_start_ns
             )
           )
@@ -100,22 +119,16 @@ timed AS MATERIALIZED (
     ) AS from_ns,
     to_ns,
     nth,
+    timed_count,
     is_warm,
     is_alike
   FROM ended
 ),
-thread AS MATERIALIZED (
-  SELECT global_tid, pid, count(*) AS timed_count
-  FROM timed
-  GROUP BY global_tid, pid
-),
 usual AS MATERIALIZED (
-  SELECT thread.global_tid, thread.timed_count, median(timed.to_ns - timed.from_ns) AS usual_ns
+  SELECT global_tid, median(to_ns - from_ns) AS usual_ns
   FROM timed
-  JOIN thread
-    ON thread.global_tid = timed.global_tid
-    AND timed.nth > thread.timed_count / 2
-  GROUP BY thread.global_tid
+  WHERE nth > timed_count / 2
+  GROUP BY global_tid
 ),
 -- The first step that is not longer than usual, and that has one before it, ends the warm-up.
 steady AS MATERIALIZED (
@@ -125,7 +138,7 @@ steady AS MATERIALIZED (
       timed.is_alike
         AND NOT timed.is_warm
         AND timed.to_ns - timed.from_ns <= 1.5 * usual.usual_ns
-        AND (timed.nth > 1 OR usual.timed_count < 4),
+        AND (timed.nth > 1 OR timed.timed_count < 4),
       timed.nth,
       NULL
     )) AS first,
@@ -164,9 +177,9 @@ process_gpu AS MATERIALIZED (
 -- Processes with several threads that have steps, and the GPUs on which these begin. Nothing is read if there are none.
 shared AS MATERIALIZED (
   SELECT pid
-  FROM thread
+  FROM timed
   GROUP BY pid
-  HAVING count(*) > 1
+  HAVING count(DISTINCT global_tid) > 1
 ),
 first_op AS MATERIALIZED (
   SELECT DISTINCT pid, device_id, start_ns
@@ -200,7 +213,7 @@ SELECT
   step.cpu_start_ns,
   step.cpu_end_ns,
   step.op_count,
-  thread.timed_count AS step_count,
+  placed.timed_count AS step_count,
   step.has_other_work,
   step.repeat_count,
   placed.pid,
@@ -211,8 +224,6 @@ SELECT
   step.layer_name
 FROM scope AS of_scope
 CROSS JOIN placed
-JOIN thread
-  ON thread.global_tid = placed.global_tid
 JOIN process_gpu
   ON process_gpu.pid = placed.pid
 JOIN step

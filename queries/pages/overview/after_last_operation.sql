@@ -49,11 +49,8 @@ capture AS MATERIALIZED (
   FROM capture_phase
 ),
 last AS MATERIALIZED (
-  SELECT pid, max(end_ns) AS end_ns
-  FROM all_gpu_busy
-  WHERE level = 'process'
-    AND activity = 'any'
-  GROUP BY pid
+  SELECT value ->> 0 AS pid, value ->> 3 AS end_ns
+  FROM json_each((SELECT extents(pid, start_ns, end_ns) FROM all_gpu_busy WHERE level = 'process' AND activity = 'any'))
 ),
 -- Calls are read only if a wait can be long enough.
 quiet AS MATERIALIZED (
