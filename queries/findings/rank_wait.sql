@@ -28,7 +28,7 @@ columns:
   - {name: dur_ns, type: duration, unit: ns, priority: 1, doc: "Length of the wait, or of a part without compute."}
   - {name: subject, type: text, label: "collective", priority: 0, doc: "Collective, and the GPU that starts it last: AllReduce, GPU 2 last. With slower_pct, also that: AllReduce, GPU 2 last, 15 % slower kernels."}
   - {name: last_gpu_id, type: id, label: "last GPU", priority: 1, doc: "GPU that joined last."}
-  - {name: slower_pct, type: percent, unit: percent, label: "% slower than other GPUs", priority: 2, doc: "How much longer the compute kernels of the last GPU take than the same kernels on the other GPUs; null below 3 %, and unless the GPUs run the same kernels, as often and with the same blocks, and most of them take longer."}
+  - {name: slower_pct, type: percent, unit: percent, label: "% slower than other GPUs", priority: 2, doc: "How much longer the compute kernels of the last GPU take than the same kernels on the other GPUs; null below 3 %, and unless the GPUs run the same kernels, as often and with the same blocks, and most kernels take longer."}
   - {name: nth, type: int, label: "call", doc: "Number of the call among those of its kernel and stream, counted from 1."}
   - {name: op_id, type: id, label: "row of the kernel", priority: 3, doc: "Row ID of the waiting kernel in the raw table."}
 checks:

@@ -11,7 +11,7 @@ columns:
   - {name: uuid, type: text, doc: "Unique identifier that NVIDIA gave the GPU; null before schema 3.0."}
   - {name: memory_bytes, type: bytes, unit: bytes, doc: "Size of the device memory; null if unknown, and for a MIG instance."}
   - {name: peak_bandwidth_bytes_per_s, type: real, unit: bytes_per_s, doc: "Peak bandwidth of the device memory; null if unknown, and for a MIG instance."}
-  - {name: is_integrated, type: bool, doc: "Whether the GPU shares memory with the CPU, as the export says it; else by its name, such as Orin, Xavier, Thor or GB10."}
+  - {name: is_integrated, type: bool, doc: "Whether the GPU shares memory with the CPU, as the export records it; else by its name, such as Orin, Xavier, Thor or GB10."}
   - {name: sm_count, type: int, unit: count, doc: "Number of streaming multiprocessors (SMs) of the GPU or MIG instance; null if unknown."}
   - {name: compute_capability, type: text, doc: "CUDA compute capability, such as 9.0; null if unknown."}
   - {name: sm_warps, type: int, unit: count, doc: "Maximum number of resident warps per SM; null if unknown."}

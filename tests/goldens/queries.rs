@@ -205,14 +205,16 @@ const ROWS_FROM_TRACES: [&str; 10] = [
     "timeline_memory",
 ];
 
-/// Findings that only real reports, seeded faults or the example show: see `tests/suite/findings.rs`.
-const ROWS_ON_REAL_REPORTS: [&str; 7] = [
+/// Findings that only real reports, seeded faults, captures of `tests/suite/facts` or the example show: see
+/// `tests/suite/findings.rs`.
+const ROWS_ON_REAL_REPORTS: [&str; 8] = [
     "allocating_range",
     "fp32_matmul",
     "kernel_trend",
     "longest_collective",
     "mpi_wait",
     "rank_wait",
+    "small_copies",
     "tiny_kernels",
 ];
 

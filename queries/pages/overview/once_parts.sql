@@ -10,7 +10,7 @@ tags: [api, cuda, gpu]
 reads: [capture_phase, cuda_call, gpu_window, idle_part]
 requires: [cuda_call, gpu_op | graph_trace]
 columns:
-  - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "The GPU: its number on its machine; the CUDA device ordinal if the export has no GPU numbers. Of several, the one with the longest window."}
+  - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "The GPU: its number on its machine; the CUDA device ordinal if the export has no GPU numbers. The one with the longest window if there are several."}
   - {name: part, type: text, priority: 0, doc: "allocation, code loading, host code, host sync, launch calls, other CUDA calls, queued or unknown: what the launching thread did while the GPU idled. before: from the first CUDA call of its processes to the first operation of the GPU, no part of the window."}
   - {name: total_ns, type: duration, unit: ns, label: "time", priority: 0, doc: "Idle time of the GPU in this part. All parts but before add up to its idle time."}
   - {name: window_ns, type: duration, unit: ns, label: "window", priority: 1, doc: "From the first to the last operation of the GPU, the one where that takes longest."}

@@ -167,3 +167,147 @@ fn a_captured_graph_that_ran_is_recorded() {
         assert_eq!(told, !runs, "{:?}", capture.doubts());
     }
 }
+
+#[test]
+fn many_small_copies_are_to_be_one() {
+    let capture = Capture::new();
+    for step in 0..6 {
+        let at = 1_000 * MS + step * 10 * MS;
+        capture.range(process(100) | 1, &format!("step {step}"), (at, at + 9 * MS));
+        // 300 copies, one each 10 µs, before a kernel of 5 ms.
+        for nth in 0..300 {
+            let (call, id) = (at + nth * 10 * US, 1_000 * step + nth + 10);
+            capture.call(process(100) | 1, "cudaMemcpyAsync_v3020", (call, call + 8 * US), id, 0);
+            capture.copy(process(100), (call + 9 * US, call + 10 * US), id);
+        }
+        let launched = at + 3_000 * US;
+        let kernel = (launched + 10 * US, launched + 5_010 * US);
+        capture.launch(process(100), launched, "gemm", kernel, 1_000 * step + 1);
+        let wait = (launched + 20 * US, kernel.1 + 10 * US);
+        capture.call(process(100) | 1, "cudaStreamSynchronize_v3020", wait, 1_000 * step + 2, 0);
+    }
+    let screen = capture.screen();
+    assert!(screen.contains("\n 1. Small copies:") && screen.contains("Fix: Copy once:"), "{screen}");
+    assert!(screen.contains("300 in a row, 1.0 kB each, Host-to-Device"), "{screen}");
+    let rows = capture.rows("small_copies", &["run_copies"]);
+    assert!(rows.len() >= 6 * 290 && rows.iter().all(|row| row[0] == "300"), "{} rows", rows.len());
+}
+
+#[test]
+fn a_gpu_whose_kernels_are_slower_needs_no_other_work() {
+    for (slow, more) in [(115, 0), (100, 6)] {
+        let capture = Capture::new();
+        for step in 0..6 {
+            let at = 1_000 * MS + step * 5_600 * US;
+            for gpu in 0..2 {
+                let pid = process(100 + gpu);
+                let mut start = at + 100 * US;
+                let factor = if gpu == 1 { slow } else { 100 };
+                let count = 40 + if gpu == 1 { more } else { 0 };
+                for nth in 0..count {
+                    let id = step * 100 + nth + 1;
+                    let end = start + factor * US;
+                    capture.launch(
+                        pid,
+                        at + nth * 12 * US,
+                        ["gemm_a", "gemm_b"][nth as usize % 2],
+                        (start, end),
+                        id,
+                    );
+                    start = end + US;
+                }
+                let id = step * 100 + 90;
+                // It ends on both when the slower one has sent.
+                let end = at + 5 * MS + 500 * US;
+                let name = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
+                capture.launch(pid, at + 600 * US, name, (start, end), id);
+                capture.call(
+                    pid | 1,
+                    "cudaStreamSynchronize_v3020",
+                    (at + 620 * US, end + 5 * US),
+                    id + 1,
+                    0,
+                );
+                capture.range(pid | 1, &format!("step {step}"), (at, end + 10 * US));
+            }
+        }
+        capture
+            .sql("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET deviceId = (globalPid >> 24 & 16777215) - 100");
+        let subject = capture.rows("rank_wait", &["subject", "last_gpu_id"]).remove(0);
+        assert_eq!(subject[0].contains("15 % slower kernels"), slow == 115, "{subject:?}");
+        assert_eq!(subject[1], "1");
+        let screen = capture.screen();
+        let says =
+            screen.contains("GPU 1 runs the same kernels 15 % slower than the others: check its clocks");
+        assert_eq!(says, slow == 115, "{screen}");
+    }
+}
+
+#[test]
+fn a_long_gap_is_in_the_range_of_its_thread() {
+    let capture = late(200 * US);
+    let at = 1_000 * MS + 40 * MS;
+    capture.range(process(100) | 1, "save_checkpoint", (at, at + 99 * MS));
+    for step in 4..8 {
+        let at = 1_100 * MS + step * 10 * MS;
+        capture.range(process(100) | 1, &format!("step {step}"), (at, at + 10 * MS));
+        let start = at + 200 * US;
+        capture.launch(process(100), start, "gemm", (start + 20 * US, start + 9 * MS), step + 1);
+        let sync = (start + 15 * US, start + 9 * MS + 10 * US);
+        capture.call(process(100) | 1, "cudaDeviceSynchronize_v3020", sync, 100 + step, 0);
+    }
+    let screen = capture.screen();
+    assert!(screen.contains("save_checkpoint"), "{screen}");
+}
+
+#[test]
+fn eight_sequences_and_nothing_else_are_steps() {
+    for (count, is_found) in [(5, false), (8, true)] {
+        let capture = Capture::new();
+        for nth in 0..count * 3 {
+            let at = 1_000 * MS + nth * 3 * MS;
+            let name = ["forward", "backward", "update"][nth as usize % 3];
+            capture.launch(process(100), at, name, (at + 20 * US, at + 2 * MS), nth + 1);
+        }
+        let screen = capture.screen();
+        assert_eq!(screen.contains("Steps, found by repetition"), is_found, "{screen}");
+    }
+    // A kernel in bursts of three.
+    let capture = Capture::new();
+    for nth in 0..30 {
+        let at = 1_000 * MS + nth / 3 * 20 * MS + nth % 3 * MS;
+        capture.launch(process(100), at, "forward", (at + 20 * US, at + 900 * US), nth + 1);
+    }
+    assert!(!capture.screen().contains("Steps, found by repetition"), "{}", capture.screen());
+}
+
+#[test]
+fn a_marked_step_has_layers() {
+    for marks in [1, 2] {
+        let capture = Capture::new();
+        for nth in 0..24 {
+            let at = 1_000 * MS + nth * MS;
+            let name = ["attention", "norm", "mlp"][nth as usize % 3];
+            capture.launch(process(100), at, name, (at + 20 * US, at + 900 * US), nth + 1);
+        }
+        for mark in 0..marks {
+            let length = 24 * MS / marks;
+            let at = 999 * MS + mark * length;
+            capture.range(process(100) | 1, &format!("ProfilerStep#{mark}"), (at, at + length));
+        }
+        let steps = capture.rows("steps", &["found"]);
+        assert!(steps.iter().all(|step| step[0] == "marked"), "{marks}: {steps:?}");
+        assert_eq!(steps.len(), marks as usize, "{steps:?}");
+    }
+}
+
+#[test]
+fn second_rows_of_calls_are_a_note() {
+    let capture = late(200 * US);
+    assert!(!capture.says(&["second row"]), "{:?}", capture.doubts());
+    capture.sql(
+        "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (start, end, eventClass, globalTid, correlationId, nameId, returnValue, callchainId)
+         SELECT start, end, 67, globalTid, correlationId, nameId, returnValue, 1 FROM CUPTI_ACTIVITY_KIND_RUNTIME",
+    );
+    assert!(capture.says(&["have a second row, of --cudabacktrace"]), "{:?}", capture.doubts());
+}
