@@ -46,7 +46,7 @@ warm_name AS MATERIALIZED (
 ),
 warm AS MATERIALIZED (
   SELECT range.pid, range.start_ns, range.end_ns
-  -- Ranges are not read if no name is one of a warm-up.
+  -- Ranges are not read if no name belongs to a warm-up.
   FROM (SELECT 1 FROM warm_name LIMIT 1)
   CROSS JOIN all_nvtx_projection AS range
   WHERE range.name_id IN (SELECT name_id FROM warm_name)

@@ -198,7 +198,7 @@ fn a_gpu_whose_kernels_are_slower_needs_no_other_work() {
     for (slow, more) in [(115, 0), (100, 6)] {
         let capture = Capture::new();
         for step in 0..6 {
-            let at = 1_000 * MS + step * 5_600 * US;
+            let at = 1_000 * MS + step * 5_000 * US;
             for gpu in 0..2 {
                 let pid = process(100 + gpu);
                 let mut start = at + 100 * US;
@@ -218,7 +218,7 @@ fn a_gpu_whose_kernels_are_slower_needs_no_other_work() {
                 }
                 let id = step * 100 + 90;
                 // It ends on both when the slower one has sent.
-                let end = at + 5 * MS + 500 * US;
+                let end = at + 4_900 * US;
                 let name = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
                 capture.launch(pid, at + 600 * US, name, (start, end), id);
                 capture.call(
