@@ -6,7 +6,7 @@ summary: Idle time of a GPU after the thread that launches its work waited for i
 why: To see how much idle time blocking calls such as cudaStreamSynchronize cost.
 kind: finding
 tags: [cuda, gpu, sync]
-reads: [compute_gap_part, idle_part, lost_lead, nvtx_name, nvtx_path, nvtx_projection]
+reads: [compute_gap_part, idle_part, lost_lead, nvtx_name, nvtx_projection]
 requires: [compute_gap_part, all_cuda_call]
 finding:
   claim: "Synchronization: the launching thread waits for the GPU before it launches the next work."
@@ -152,10 +152,9 @@ operator AS MATERIALIZED (
   SELECT range_id, start_ns, end_ns, global_tid, name_id
   FROM nvtx_projection
   WHERE EXISTS (SELECT 1 FROM found)
-    -- By path, because there are far fewer paths than names.
-    AND path_id IN (SELECT path_id FROM nvtx_path WHERE layer_name GLOB '*::*')
-    AND overlap_ns((SELECT time_set(call_start_ns, call_start_ns + 1) FROM found), start_ns, end_ns) > 0
     AND end_ns > start_ns
+    AND overlap_ns((SELECT time_set(call_start_ns, call_start_ns + 1) FROM found), start_ns, end_ns) > 0
+    AND name_id IN (SELECT name_id FROM nvtx_name WHERE layer_name GLOB '*::*')
 ),
 placed AS MATERIALIZED (
   SELECT part.span_id AS row_id, operator.name_id

@@ -71,12 +71,6 @@ rest AS (
     AND NOT (SELECT has_steps FROM has_steps)
   HAVING 20 * sum(launch.dur_ns) >= (SELECT window_ns FROM window_sum)
 ),
-busy AS MATERIALIZED (
-  SELECT min(start_ns) AS start_ns, max(end_ns) AS end_ns
-  FROM gpu_busy
-  WHERE level = 'gpu'
-    AND activity = 'any'
-),
 latest AS (
   SELECT start_ns, after
   FROM rest
@@ -86,8 +80,8 @@ latest AS (
 SELECT
   min(start_ns) AS start_ns,
   max(end_ns) AS end_ns,
-  (SELECT start_ns FROM busy) AS gpu_start_ns,
-  (SELECT end_ns FROM busy) AS gpu_end_ns,
+  (SELECT min(start_ns) FROM gpu_busy WHERE level = 'gpu' AND activity = 'any') AS gpu_start_ns,
+  (SELECT max(end_ns) FROM gpu_busy WHERE level = 'gpu' AND activity = 'any') AS gpu_end_ns,
   coalesce((SELECT max(n) FROM (SELECT count(*) AS n FROM chosen GROUP BY gpu_id, global_tid)), 0) AS step_count,
   (SELECT max(step_count) FROM step_window WHERE step_count > 1 OR is_only) AS all_count,
   (SELECT min(found) FROM step_window WHERE step_count > 1 OR is_only) AS found,

@@ -60,10 +60,6 @@ ended AS (
     found,
     start_ns,
     cpu_start_ns,
-    coalesce(
-      overlap_ns((SELECT time_set(pid, start_ns, end_ns) FROM warm), pid, cpu_start_ns, cpu_start_ns + 1),
-      0
-    ) AS is_warm,
     max(iif(is_only, max(end_ns, cpu_end_ns), end_ns))
       OVER (in_order ROWS UNBOUNDED PRECEDING) AS to_ns,
     max(end_ns) OVER (in_order ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_ns,
@@ -120,7 +116,7 @@ timed AS MATERIALIZED (
     to_ns,
     nth,
     timed_count,
-    is_warm,
+    cpu_start_ns,
     is_alike
   FROM ended
 ),
@@ -136,7 +132,15 @@ steady AS MATERIALIZED (
     timed.global_tid,
     min(iif(
       timed.is_alike
-        AND NOT timed.is_warm
+        AND NOT coalesce(
+          overlap_ns(
+            (SELECT time_set(pid, start_ns, end_ns) FROM warm),
+            timed.pid,
+            timed.cpu_start_ns,
+            timed.cpu_start_ns + 1
+          ),
+          0
+        )
         AND timed.to_ns - timed.from_ns <= 1.5 * usual.usual_ns
         AND (timed.nth > 1 OR timed.timed_count < 4),
       timed.nth,
@@ -185,7 +189,7 @@ first_op AS MATERIALIZED (
   SELECT DISTINCT pid, device_id, start_ns
   FROM (SELECT 1 FROM shared LIMIT 1)
   CROSS JOIN all_gpu_op
-  WHERE start_ns IN (SELECT start_ns FROM placed WHERE pid IN (SELECT pid FROM shared))
+  WHERE start_ns IN (SELECT start_ns FROM placed)
 ),
 begun AS MATERIALIZED (
   SELECT DISTINCT placed.global_tid, first_op.device_id
