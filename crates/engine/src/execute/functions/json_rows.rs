@@ -256,9 +256,9 @@ unsafe impl VTabCursor for Cursor<'_> {
         let column = usize::try_from(column).ok().filter(|column| *column < WIDTH);
         let cell = column.and_then(|column| *self.rows.cells.get(self.place * WIDTH + column)?);
         match cell {
-            None => context.set_result(&rusqlite::types::Null),
-            Some(Cell::Int(int)) => context.set_result(&int),
-            Some(Cell::Real(real)) => context.set_result(&real),
+            None => context.set_result(rusqlite::types::Null),
+            Some(Cell::Int(int)) => context.set_result(int),
+            Some(Cell::Real(real)) => context.set_result(real),
             Some(Cell::Text(place)) => context.set_result(&self.rows.texts[place as usize]),
         }
     }
