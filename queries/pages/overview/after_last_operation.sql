@@ -49,8 +49,11 @@ capture AS MATERIALIZED (
   FROM capture_phase
 ),
 last AS MATERIALIZED (
-  SELECT value ->> 0 AS pid, value ->> 3 AS end_ns
-  FROM json_each((SELECT extents(pid, start_ns, end_ns) FROM all_gpu_busy WHERE level = 'process' AND activity = 'any'))
+  SELECT pid, max(end_ns) AS end_ns
+  FROM all_gpu_busy
+  WHERE level = 'process'
+    AND activity = 'any'
+  GROUP BY pid
 ),
 -- Calls are read only if a wait can be long enough.
 quiet AS MATERIALIZED (
