@@ -24,10 +24,10 @@ columns:
 limits: That the work shrinks is a guess from the time. Clocks that rise shorten kernels, too, but little.
 ---*/
 WITH
--- Without a sort of all kernels.
 total AS MATERIALIZED (
-  SELECT value ->> 0 AS name_id, value ->> 4 AS total_ns
-  FROM json_each((SELECT extents(name_id, start_ns, end_ns) FROM kernel))
+  SELECT name_id, sum(dur_ns) AS total_ns
+  FROM kernel
+  GROUP BY name_id
 ),
 largest AS MATERIALIZED (
   SELECT name_id
