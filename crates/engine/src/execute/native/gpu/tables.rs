@@ -234,13 +234,15 @@ impl Relation for Table {
     }
 
     fn is_found_exactly(self) -> bool {
-        // A gap has two keys with many rows each, and a window has its key in every row: comparing them
-        // again would be slow.
+        // Comparing keys again would be slow: few keys of these have many rows each, or a window has its key in every row.
         matches!(
             self,
             Self::At
+                | Self::Busy
                 | Self::Critical
                 | Self::Elapsed
+                | Self::Exposed
+                | Self::Gap
                 | Self::Replayed
                 | Self::ReplayedWindow
                 | Self::Run
