@@ -36,10 +36,11 @@ checks:
   - transfer_ns >= 0
 when_empty: "no send or receive waits longer than it transfers, or all are exchanges of all ranks"
 limits: >-
-  Two kernels of different GPUs are the two sides of an exchange if they overlap and end closest to each other. An exchange
-  counts only between GPUs that wait longer than they transfer, and that sometimes run twice as many compute kernels before
-  it as the peer: others are exchanges of all ranks, such as an all-to-all, see rank_wait.
-  Without the peer, only calls whose size is known count, and calls of equal size are the same. If another GPU waits in turn, its delay can have an earlier cause.
+  Two kernels of different GPUs are the two sides of an exchange if they overlap and end closest to each other. Pairs of
+  GPUs count that wait longer than they transfer, and of which one sometimes runs 1.5 times as many different kernels
+  before an exchange as the other: the rest are exchanges of all ranks, such as an all-to-all, see rank_wait.
+  Without the peer, only calls whose size is known count, and calls of equal size are the same. If another GPU waits in
+  turn, its delay can have an earlier cause.
 see_also: [rank_wait, exposed_communication, comm_overlap]
 ---*/
 WITH
@@ -109,25 +110,44 @@ waiting AS MATERIALIZED (
   GROUP BY 1, 2
   HAVING sum(max(until_ns - start_ns, 0)) >= sum(transfer_ns) / 2
 ),
--- Before an exchange of all ranks, GPUs do the same. Stages of a pipeline do not when it fills.
+-- Before an exchange of all ranks, GPUs run the same kernels, if not as often. Stages of a pipeline do not: where it
+-- fills and drains, one runs forward only, and the other backward, too.
 event AS (
-  SELECT gpu_id, start_ns, op_id, 0 AS computes
+  SELECT gpu_id, start_ns, op_id, NULL AS name_id
   FROM call
   UNION ALL
-  SELECT gpu_id, start_ns, NULL, 1
+  SELECT gpu_id, start_ns, NULL, name_id
   FROM gpu_overlap
   WHERE op_kind = 'kernel'
     AND activity = 'compute'
     AND EXISTS (SELECT 1 FROM waiting)
 ),
 counted AS (
-  SELECT gpu_id, start_ns, op_id, sum(computes) OVER (PARTITION BY gpu_id ORDER BY start_ns, op_id) AS kernels
+  SELECT
+    gpu_id,
+    op_id,
+    name_id,
+    count(op_id) OVER (
+      PARTITION BY gpu_id
+      ORDER BY start_ns, op_id
+      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+    ) AS place
   FROM event
 ),
 before AS MATERIALIZED (
-  SELECT op_id, kernels - lag(kernels, 1, 0) OVER (PARTITION BY gpu_id ORDER BY start_ns, op_id) AS kernels
+  SELECT max(op_id) AS op_id, count(DISTINCT name_id) AS kernels
   FROM counted
-  WHERE op_id IS NOT NULL
+  GROUP BY gpu_id, place
+),
+-- Exchanges of all ranks end on all GPUs together, too.
+reached AS MATERIALIZED (
+  SELECT op_id, count(DISTINCT other_gpu_id) AS gpu_count
+  FROM near
+  GROUP BY op_id
+),
+gpus AS MATERIALIZED (
+  SELECT count(DISTINCT gpu_id) AS gpu_count, count(*) AS calls
+  FROM call
 ),
 staged AS MATERIALIZED (
   SELECT waiting.gpu_id, waiting.other_gpu_id
@@ -139,8 +159,14 @@ staged AS MATERIALIZED (
     ON own.op_id = exchange.op_id
   JOIN before AS other
     ON other.op_id = exchange.other_id
+  WHERE (
+      SELECT gpus.gpu_count = 2 OR 2 * count(*) < gpus.calls
+      FROM gpus
+      LEFT JOIN reached
+        ON reached.gpu_count = gpus.gpu_count - 1
+    )
   GROUP BY waiting.gpu_id, waiting.other_gpu_id
-  HAVING sum(2 * abs(own.kernels - other.kernels) >= max(own.kernels, other.kernels, 1))
+  HAVING sum(3 * abs(own.kernels - other.kernels) >= max(own.kernels, other.kernels, 1))
     >= max(2, 0.02 * count(*))
 ),
 -- Where the peer is not in the report, only a recorded size tells a wait from a larger transfer.

@@ -29,9 +29,9 @@ columns:
 checks:
   - times > 1
 limits: >-
-  A kernel grew by the factor if it is within 5 % of it. Kernels with the same grid and about as many calls in a step must have 98 % of the
-  kernel time: else the work changed. Another process that shares
-  the GPU can slow all kernels alike, too. Steps with other work do not count.
+  A kernel is alike if its time grew by the factor, give or take 5 %. Kernels with the same grid and about as many calls
+  in a step must have 98 % of the kernel time: else the work changed. Another process that shares the GPU can slow all
+  kernels alike, too. Steps with other work do not count.
 see_also: [steps, iterations, gpu_clocks]
 ---*/
 WITH
