@@ -2,6 +2,7 @@
 name: p2p_op
 summary: One row per send to or receive from another rank, with its kernel.
 present_if: [src_nvtx_event, src_cuda_kernel]
+stored: true
 reads: [all_kernel, all_nccl_call, kernel, nccl_call, nvtx_op, process_device, torch_collective]
 columns:
   - {name: communicator, type: text, doc: "The same on all of its ranks: the communicator ID of NCCL; name and ranks of PyTorch's process group."}
