@@ -207,14 +207,17 @@ const ROWS_FROM_TRACES: [&str; 10] = [
 
 /// Findings that only real reports, seeded faults, captures of `tests/suite/facts` or the example show: see
 /// `tests/suite/findings.rs`.
-const ROWS_ON_REAL_REPORTS: [&str; 8] = [
+const ROWS_ON_REAL_REPORTS: [&str; 11] = [
     "allocating_range",
     "fp32_matmul",
     "kernel_trend",
     "longest_collective",
     "mpi_wait",
+    "peer_wait",
+    "peer_waits",
     "rank_wait",
     "small_copies",
+    "step_trend",
     "tiny_kernels",
 ];
 

@@ -7,7 +7,7 @@ why: Ranges on the host are complete even where GPU work is missing from the rep
 kind: info
 internal: true
 tags: [nvtx]
-reads: [iteration, nvtx_name, nvtx_projection]
+reads: [iteration, nvtx_name, nvtx_path, nvtx_projection]
 requires: [iteration, nvtx_projection]
 columns:
   - {name: rank, type: int, label: "#", priority: 1, doc: "0 for the steps, then from 1, most time first."}
@@ -36,6 +36,12 @@ whole AS (
   SELECT count(*) AS turn_count, sum(dur_ns) AS total_ns
   FROM turn
 ),
+-- A report has far fewer paths than names.
+counted AS MATERIALIZED (
+  SELECT path_id
+  FROM nvtx_path
+  WHERE NOT (layer_name GLOB 'cpu_op:*' OR layer_name GLOB 'aten::*' OR layer_name = '(unnamed)')
+),
 inner_range AS (
   SELECT
     name_id,
@@ -43,13 +49,7 @@ inner_range AS (
     place_of((SELECT places FROM placed), global_tid, start_ns) AS first_turn,
     place_of((SELECT places FROM placed), global_tid, max(end_ns - 1, start_ns)) AS last_turn
   FROM nvtx_projection
-  WHERE name_id NOT IN (
-      SELECT name_id
-      FROM nvtx_name
-      WHERE range_name GLOB 'cpu_op:*'
-        OR range_name GLOB 'aten::*'
-        OR range_name IS NULL
-    )
+  WHERE path_id IN (SELECT path_id FROM counted)
     AND range_id NOT IN (SELECT range_id FROM turn)
 ),
 by_name AS MATERIALIZED (

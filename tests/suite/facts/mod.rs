@@ -9,6 +9,7 @@ mod idle;
 mod judged;
 mod kinds;
 mod launches;
+mod slower;
 mod times;
 mod traces;
 mod unfinished;
