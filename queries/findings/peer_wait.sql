@@ -169,7 +169,7 @@ staged AS MATERIALIZED (
   HAVING sum(3 * abs(own.kernels - other.kernels) >= max(own.kernels, other.kernels, 1))
     >= max(2, 0.02 * count(*))
 ),
--- Where the peer is not in the report, only a recorded size tells a wait from a larger transfer.
+-- Where the peer is not in the report, only a recorded size shows which call waits and which one transfers more.
 sized AS MATERIALIZED (
   SELECT kernel_id, sum(size_bytes) AS size_bytes
   FROM p2p_op

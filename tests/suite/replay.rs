@@ -65,7 +65,7 @@ fn a_gpu_takes_turns_as_it_did() {
     // Two processes whose kernels take 0.70 ms of each step, and products that wait for collectives.
     for (case, least, most) in [
         ("round2/11-mps-two-processes/report.sqlite", 0.70, 0.75),
-        ("torch/11-cuda-sync/trace.json", 1.5, 1.6),
+        ("torch/11-cuda-sync/trace.json", 0.15, 0.16),
     ] {
         for [_, _, now, then] in what_if(&shared.join("cases").join(case), &["launch=free", "host=*:0"])
         {

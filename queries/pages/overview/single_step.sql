@@ -7,9 +7,9 @@ why: Nothing repeats then, and no step was missed.
 kind: info
 internal: true
 tags: [gpu, nvtx]
-reads: [nvtx_range, serving_annotation, serving_step, string]
+reads: [nvtx_name, nvtx_range, serving_annotation, serving_step]
 requires: [nvtx_range]
-rows_if: EXISTS (SELECT 1 FROM serving_annotation) OR EXISTS (SELECT 1 FROM string WHERE text GLOB 'ProfilerStep[#]*')
+rows_if: EXISTS (SELECT 1 FROM serving_annotation) OR EXISTS (SELECT 1 FROM nvtx_name WHERE range_text GLOB 'ProfilerStep[#]*')
 columns:
   - {name: step_name, type: text, priority: 0, doc: "Name of its range, without its domain."}
   - {name: kind, type: text, priority: 0, doc: "Of an inference engine: prefill, decode, mixed or other; else null."}

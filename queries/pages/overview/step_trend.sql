@@ -18,7 +18,7 @@ columns:
   - {name: kind, type: text, priority: 0, doc: "clock: from a step on, kernels take longer by one factor. growth: step time grows steadily, with the same number of operations."}
   - {name: step, type: int, priority: 1, doc: "Of clock: the first slow step. Else null."}
   - {name: times, type: real, label: "times as long", priority: 1, doc: "Of clock: time of the kernels from then on, divided by that before. Of growth: the last quarter of the steps, divided by the first."}
-  - {name: alike_pct, type: percent, unit: percent, label: "share of kernel time alike", priority: 2, doc: "Of clock: kernel time of the slow steps in kernels whose time grew by about this factor. Else null."}
+  - {name: alike_pct, type: percent, unit: percent, label: "share of kernel time", priority: 2, doc: "Of clock: kernel time of the slow steps in kernels whose time grew by about this factor. Else null."}
   - {name: first_ns, type: duration, unit: ns, label: "first steps", priority: 1, doc: "Median step before; of growth, of the first quarter."}
   - {name: last_ns, type: duration, unit: ns, label: "last steps", priority: 1, doc: "Median step from then on; of growth, of the last quarter."}
   - {name: part, type: text, label: "what grows", priority: 1, doc: "Of growth: compute, communication, copies or idle time, whichever grows most. Else null."}
@@ -29,9 +29,9 @@ columns:
 checks:
   - times > 1
 limits: >-
-  A kernel is alike if its time grew by the factor, give or take 5 %. Kernels with the same grid and about as many calls
-  in a step must have 98 % of the kernel time: else the work changed. Another process that shares the GPU can slow all
-  kernels alike, too. Steps with other work do not count.
+  A kernel counts for alike_pct if its time grew by the factor, give or take 5 %. Kernels with the same grid and about as many calls
+  in a step must have 98 % of the kernel time: else the work changed. Another process on the GPU can slow all
+  kernels equally, too. Steps with other work do not count.
 see_also: [steps, iterations, gpu_clocks]
 ---*/
 WITH

@@ -10,7 +10,8 @@ fn exchanging(own: bool) -> Capture {
     let mut id = 0;
     let mut launch = |gpu: i64, name: &str, (start, end): (i64, i64)| {
         id += 1;
-        capture.launch(process(100 + gpu), start - 50 * US, name, (start, end), id);
+        // The host is far ahead.
+        capture.launch(process(100 + gpu), 900 * MS + id * 12 * US, name, (start, end - 2 * US), id);
     };
     for turn in 0..40 {
         let at = 1_000 * MS + turn * 4_200 * US;
@@ -32,12 +33,6 @@ fn exchanging(own: bool) -> Capture {
                 launch(gpu, send, (at + 2 * MS + late, at + 3_100 * US));
             }
         }
-        if turn % 4 == 0 {
-            for gpu in 0..2 {
-                let name = format!("step {}", turn / 4);
-                capture.range(process(100 + gpu) | 1, &name, (at - 60 * US, at + 16_700 * US));
-            }
-        }
     }
     capture.sql("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET deviceId = (globalPid >> 24 & 16777215) - 100");
     capture
@@ -51,7 +46,8 @@ fn stages_of_a_pipeline_wait_for_each_other() {
         let subject = format!("SendRecv, GPU {gpu} waits for GPU {peer}");
         let waits: Vec<i64> =
             rows.iter().filter(|row| row[0] == subject).map(|row| row[1].parse().unwrap()).collect();
-        assert_eq!(waits, [2 * MS; 40], "{subject}");
+        assert_eq!(waits.len(), 40, "{subject}");
+        assert!(waits.iter().all(|wait| (wait - 2 * MS).abs() <= 4 * US), "{waits:?}");
     }
     let screen = capture.screen();
     assert!(screen.contains("Peer not ready:") && screen.contains("microbatches"), "{screen}");
