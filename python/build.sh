@@ -34,7 +34,7 @@ rm -rf "$wheels"
 if [ "$kind" = built ]; then
   package=$wheels/unpacked/package
   mkdir -p "$package"
-  maturin pep517 write-dist-info --metadata-directory "$package" --manifest-path python/Cargo.toml --offline >&2
+  maturin pep517 write-dist-info --metadata-directory "$package" --manifest-path python/Cargo.toml --locked >&2
   cp -r python/nsys_query "$package/"
   cp "$target/debug/libnsys_query_python.so" "$package/nsys_query/_native.abi3.so"
   program=$target/debug/nsq

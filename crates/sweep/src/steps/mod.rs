@@ -262,7 +262,7 @@ impl Sequence {
         let start = |cut: &u32| self.starts[*cut as usize];
         let pauses: Vec<i64> = repeat.cuts[..repeat.len()]
             .windows(2)
-            .map(|pair| start(&pair[1]) - start(&pair[0]))
+            .map(|pair| start(&pair[1]).saturating_sub(start(&pair[0])))
             .collect();
         let usual = times::middle(pauses.clone()).unwrap_or_default();
         let even = pauses.iter().filter(|pause| **pause <= times::USUAL.saturating_mul(usual)).count();
