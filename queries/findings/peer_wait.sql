@@ -6,14 +6,15 @@ summary: Time in which a GPU waits in a send or receive because its peer still c
 why: To see the bubbles of pipeline parallelism, which look like communication.
 kind: finding
 tags: [gpu, communication]
-reads: [exposed_part, gpu_overlap, gpu_window, p2p_op, torch_collective]
+reads: [exposed_part, gpu_busy, gpu_overlap, gpu_window, p2p_op, torch_collective]
 requires: [exposed_part]
 rows_if: "EXISTS (SELECT 1 FROM exposed_part WHERE activity = 'communication' AND collective(op_name) = 'SendRecv')"
 finding:
-  claim: "Peer not ready: sends and receives mostly wait while the other GPU computes."
+  claim: "Peer not ready: sends and receives mostly wait while the other GPU is busy."
   ceiling: From the start of a send or receive on a GPU to its start on the peer, without the time in which the waiting GPU computes. Where the peer is not in the report, what a call takes beyond the shortest tenth of those with its size.
   remedy: >-
-    Use more and smaller microbatches, an interleaved schedule, or balanced stages.
+    In a pipeline, use more and smaller microbatches, an interleaved schedule, or balanced stages. In an exchange of all
+    ranks, give them equal work.
   link: https://docs.pytorch.org/docs/stable/distributed.pipelining.html
   narrows: [exposed_communication, rank_wait]
   confidence: medium
@@ -37,7 +38,7 @@ checks:
 when_empty: "no send or receive waits longer than it transfers, or all are exchanges of all ranks"
 limits: >-
   Two kernels of different GPUs are the two sides of an exchange if they overlap and end closest to each other. Pairs of
-  GPUs count that wait longer than they transfer, and of which one sometimes runs 1.5 times as many different kernels
+  GPUs count that wait longer than they transfer, while the other one is busy for most of it, and of which one sometimes runs 1.5 times as many different kernels
   before an exchange as the other: the rest are exchanges of all ranks, such as an all-to-all, see rank_wait.
   Without the peer, only calls whose size is known count, and calls of equal size are the same. If another GPU waits in
   turn, its delay can have an earlier cause.
@@ -103,12 +104,21 @@ exchange AS MATERIALIZED (
     AND other.other_id = own.op_id
   WHERE own.choice = 1
 ),
--- Pairs of GPUs that wait longer than they transfer.
+working AS MATERIALIZED (
+  SELECT time_set(gpu_id, start_ns, end_ns) AS times
+  FROM gpu_busy
+  WHERE level = 'gpu'
+    AND activity = 'any'
+),
+-- Pairs of GPUs that wait longer than they transfer, while the other one works: a peer that idles has a late host.
 waiting AS MATERIALIZED (
   SELECT min(gpu_id, other_gpu_id) AS gpu_id, max(gpu_id, other_gpu_id) AS other_gpu_id
   FROM exchange
   GROUP BY 1, 2
   HAVING sum(max(until_ns - start_ns, 0)) >= sum(transfer_ns) / 2
+    AND 10 * sum(
+      iif(until_ns > start_ns, overlap_ns((SELECT times FROM working), other_gpu_id, start_ns, until_ns), 0)
+    ) >= 7 * sum(max(until_ns - start_ns, 0))
 ),
 -- Before an exchange of all ranks, GPUs run the same kernels, if not as often. Stages of a pipeline do not: where it
 -- fills and drains, one runs forward only, and the other backward, too.
@@ -120,7 +130,6 @@ event AS (
   FROM gpu_overlap
   WHERE op_kind = 'kernel'
     AND activity = 'compute'
-    AND EXISTS (SELECT 1 FROM waiting)
 ),
 counted AS (
   SELECT

@@ -6,7 +6,7 @@ summary: Time in which a GPU waits inside a collective until the last GPU joins 
 why: To see how much time GPUs lose because the work of ranks is not balanced.
 kind: finding
 tags: [gpu, communication]
-reads: [exposed_part, gpu_overlap, gpu_window, kernel]
+reads: [exposed_part, gpu, gpu_overlap, gpu_window, kernel]
 requires: [exposed_part, kernel]
 finding:
   claim: "Late ranks: GPUs start the same collective at different times, and the early ones compute nothing while they wait."
@@ -226,7 +226,7 @@ pace AS MATERIALIZED (
   FROM compared
   GROUP BY gpu_id
 ),
--- A GPU that is slow is slow in most kernels.
+-- A GPU that is slow is slow in most kernels, and the others are equal: alone among GPUs of one model.
 slow AS MATERIALIZED (
   SELECT pace.gpu_id, 100 * (pace.times - 1) AS slower_pct
   FROM pace
@@ -234,9 +234,12 @@ slow AS MATERIALIZED (
     ON compared.gpu_id = pace.gpu_id
   WHERE pace.times >= 1.03
     AND pace.same_ns >= 0.9 * pace.total_ns
+    AND (SELECT count(*) FROM pace WHERE times >= 1.02) = 1
+    AND (SELECT count(DISTINCT gpu_name) FROM gpu WHERE gpu_id IN (SELECT gpu_id FROM pace)) <= 1
   GROUP BY pace.gpu_id
   HAVING sum(iif(compared.total_ns >= (1 + pace.times) / 2 * compared.other_ns, compared.total_ns, 0))
     >= 0.8 * max(pace.same_ns)
+    AND sum(compared.total_ns >= (1 + pace.times) / 2 * compared.other_ns) >= 0.8 * count(compared.other_ns)
 )
 SELECT
   counted.gpu_id,

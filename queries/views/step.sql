@@ -3,7 +3,7 @@ name: step
 summary: One row per step of a thread, marked by NVTX ranges or found by what is launched again and again.
 present_if: [src_nvtx_event, gpu_op, graph_trace]
 stored: true
-reads: [all_repeated_step, iteration, scope]
+reads: [all_cuda_call, all_repeated_step, iteration, scope, string]
 columns:
   - {name: step, type: int, doc: "Number of the step, from 0 per thread; marked steps inside a warm-up, which have no row, count, too."}
   - {name: step_count, type: int, unit: count, doc: "Steps of the thread."}
@@ -25,7 +25,7 @@ columns:
   - {name: layer_name, type: text, doc: "step_name with each number replaced by *; step without a range."}
 limits: >-
   Marked steps are the rows of iteration; a range that marks one step only, if nothing repeats in its process, or less than
-  16 times and it marks no epoch. If the scope names the ranges of iterations, there are no others. For repeated
+  16 times without a wait of the host in each, and it marks no epoch. If the scope names the ranges of iterations, there are no others. For repeated
   steps, see repeated_step. They are those of the steady state with the most kernel time, unless the scope names another one, as
   in state 0. If a thread launches to several GPUs, its repeated steps are those of the first. Steps are
   those of the whole capture, with the same numbers whatever the scope leaves; step_window has those in the scope.
@@ -52,12 +52,29 @@ repeated AS MATERIALIZED (
   FROM first_gpu
   WHERE gpu_id = first_gpu_id
 ),
--- So few repeats can be the layers of a marked step.
-few AS (
-  SELECT global_pid
+-- So few repeats can be the layers of a marked step, unless the host waits in each.
+brief AS (
+  SELECT global_pid, count(*) AS repeat_count, min(cpu_start_ns) AS start_ns, max(cpu_end_ns) AS end_ns
   FROM repeated
   GROUP BY global_pid
   HAVING count(*) < 16
+),
+few AS MATERIALIZED (
+  SELECT brief.global_pid
+  FROM brief
+  WHERE (SELECT count(*) FROM iteration) = 1
+    AND (
+      SELECT count(*)
+      FROM all_cuda_call AS call
+      WHERE call.global_tid & -16777216 = brief.global_pid
+        AND call.start_ns BETWEEN brief.start_ns AND brief.end_ns
+        AND call.name_id IN (
+          SELECT string_id
+          FROM string
+          WHERE text GLOB '*Synchronize*'
+            OR text GLOB 'cudaMemcpy_v*'
+        )
+    ) < 0.8 * brief.repeat_count
 ),
 -- A single mark is a step if little repeats, or if the user says so.
 marked AS MATERIALIZED (

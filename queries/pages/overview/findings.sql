@@ -200,10 +200,6 @@ SELECT
       THEN 'Start the exchange before its result is needed, while other kernels run: of embeddings, one batch ahead; of'
         || ' experts and sequences, in parts. Balance ranks that wait for each other in it.'
         || iif(is_pytorch, ' In PyTorch: async_op=True with a later wait(); in TorchRec, TrainPipelineSparseDist.', '')
-    -- Without the peer, this can be an exchange of all ranks.
-    WHEN query = 'peer_wait' AND top_subject GLOB '* its peer'
-      THEN 'In a pipeline, use more and smaller microbatches, an interleaved schedule, or balanced stages. In an'
-        || ' exchange of all ranks, give them equal work.'
     -- Gradients of 16 bits get no shorter.
     WHEN query = 'exposed_communication' AND sends_16_bits
       THEN replace(remedy, ', send fewer bytes,', '')

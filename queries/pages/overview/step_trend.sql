@@ -106,6 +106,16 @@ cut AS MATERIALIZED (
     AND abs(
       avg(iif(step.nth < changed.nth, step.op_count, NULL)) - avg(iif(step.nth >= changed.nth, step.op_count, NULL))
     ) <= 0.02 * avg(step.op_count)
+    -- A jump: neither side grows by itself, and the last steps are slow.
+    AND 4 * abs(
+      avg(iif(2 * step.nth < changed.nth, step.compute_ns, NULL))
+        - avg(iif(step.nth < changed.nth AND 2 * step.nth >= changed.nth, step.compute_ns, NULL))
+    ) <= changed.after_ns - changed.before_ns
+    AND 4 * abs(
+      avg(iif(step.nth >= changed.nth AND 2 * step.nth < changed.nth + changed.step_count, step.compute_ns, NULL))
+        - avg(iif(2 * step.nth >= changed.nth + changed.step_count, step.compute_ns, NULL))
+    ) <= changed.after_ns - changed.before_ns
+    AND sum(step.nth > changed.step_count - 3 AND 2 * step.compute_ns < changed.before_ns + changed.after_ns) = 0
 ),
 paced AS MATERIALIZED (
   SELECT
@@ -172,6 +182,12 @@ slowed AS MATERIALIZED (
   GROUP BY factor.gpu_id, factor.global_tid
   -- Larger inputs show in the grid of some kernel, though not of one that fills the GPU once.
   HAVING sum(iif(computed.is_same, computed.total_ns, 0)) >= 0.98 * sum(computed.total_ns)
+    -- One kernel with more work is no clock: others must be slower, too.
+    AND max(computed.total_ns) <= 0.6 * sum(computed.total_ns)
+    AND sum(
+      computed.is_same AND computed.after_ns BETWEEN 0.95 * factor.times * computed.before_ns
+        AND 1.05 * factor.times * computed.before_ns
+    ) >= 0.8 * count(*)
 ),
 clock AS MATERIALIZED (
   SELECT cut.gpu_id, cut.global_tid, cut.step, slowed.times, slowed.alike_pct, cut.first_ns, cut.last_ns

@@ -248,9 +248,14 @@ impl Sequence {
         let share = times.share_of(repeat);
         let (all, inside) = (times.all_kernels(), times.kernels_of(repeat));
         let is_alone = are_few(all - inside, all);
-        let fewest = if times.usual_kernels(repeat) > 1 { ALONE } else { MANY };
+        // Fewer than many must be all that runs, without a pause after several: these would be the step.
+        let is_enough = repeat.len() >= MANY
+            || repeat.len() >= ALONE
+                && times.usual_kernels(repeat) > 1
+                && share >= NEARLY_ALL_TIME
+                && self.paced(repeat) == 1.0;
         let is_graph_of = |kernels: u32| times.usual_kernels(repeat) >= kernels * repeat.usual_length();
-        is_whole && is_alone && repeat.len() >= fewest && share >= 0.5 && self.is_paced(repeat)
+        is_whole && is_alone && is_enough && share >= 0.5 && self.is_paced(repeat)
             || repeat.len() >= MORE_THAN_LAYERS && share >= NEARLY_ALL_TIME
             || is_graph_of(LARGE_GRAPH) && repeat.len() > 2
             || is_graph_of(GRAPH) && repeat.len() >= MANY
@@ -259,6 +264,11 @@ impl Sequence {
     /// Whether a single launch comes again and again at about the same distance. Where it comes in bursts, a burst may be the
     /// step. True of longer parts.
     fn is_paced(&self, repeat: &Repeat) -> bool {
+        repeat.usual_length() > 1 || self.paced(repeat) >= NEARLY_ALL
+    }
+
+    /// The share of parts that begin about as soon after the one before as is usual.
+    fn paced(&self, repeat: &Repeat) -> f32 {
         let start = |cut: &u32| self.starts[*cut as usize];
         let pauses: Vec<i64> = repeat.cuts[..repeat.len()]
             .windows(2)
@@ -266,7 +276,7 @@ impl Sequence {
             .collect();
         let usual = times::middle(pauses.clone()).unwrap_or_default();
         let even = pauses.iter().filter(|pause| **pause <= times::USUAL.saturating_mul(usual)).count();
-        repeat.usual_length() > 1 || even as f32 >= NEARLY_ALL * pauses.len() as f32
+        even as f32 / pauses.len().max(1) as f32
     }
 
     /// Whether the host takes part in nearly every part.
