@@ -38,7 +38,7 @@ checks:
 when_empty: "no send or receive waits longer than it transfers, or all are exchanges of all ranks"
 limits: >-
   Two kernels of different GPUs are the two sides of an exchange if they overlap and end closest to each other. Pairs of
-  GPUs count that wait longer than they transfer, while the other one is busy for most of it, and of which one sometimes runs 1.5 times as many different kernels
+  GPUs count that wait longer than they transfer, most of that time while the other one is busy, and of which one sometimes runs 1.5 times as many different kernels
   before an exchange as the other: the rest are exchanges of all ranks, such as an all-to-all, see rank_wait.
   Without the peer, only calls whose size is known count, and calls of equal size are the same. If another GPU waits in
   turn, its delay can have an earlier cause.
