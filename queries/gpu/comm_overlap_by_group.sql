@@ -79,6 +79,7 @@ op AS (
     ON gpu_overlap.op_kind = 'kernel'
     AND said.kernel_id = gpu_overlap.op_id
   WHERE gpu_overlap.activity = 'communication'
+  ORDER BY said.operation
 )
 SELECT
   gpu_id,
@@ -87,7 +88,7 @@ SELECT
   group_name,
   communicator,
   iif(min(rank_count) = max(rank_count), min(rank_count), NULL) AS rank_count,
-  replace(group_concat(DISTINCT operation ORDER BY operation), ',', ', ') AS operations,
+  replace(group_concat(DISTINCT operation), ',', ', ') AS operations,
   count(*) AS calls,
   sum(size_bytes) AS size_bytes,
   sum(in_window_ns) AS total_ns,

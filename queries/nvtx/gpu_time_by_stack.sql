@@ -97,13 +97,13 @@ named_itself AS MATERIALIZED (
 ),
 -- Paths are compared by IDs: names are looked up for one call of each.
 path AS MATERIALIZED (
-  SELECT
-    call_id,
-    group_concat(
-      iif(is_forward, '<', '') || label_id, ';' ORDER BY is_forward DESC, start_ns, end_ns DESC, id
-    ) AS path
-  FROM around
-  WHERE NOT (is_forward AND call_id IN (SELECT call_id FROM named_itself))
+  SELECT call_id, group_concat(iif(is_forward, '<', '') || label_id, ';') AS path
+  FROM (
+    SELECT call_id, is_forward, label_id
+    FROM around
+    WHERE NOT (is_forward AND call_id IN (SELECT call_id FROM named_itself))
+    ORDER BY call_id, is_forward DESC, start_ns, end_ns DESC, id
+  )
   GROUP BY call_id
 ),
 op AS (
@@ -146,17 +146,19 @@ label AS MATERIALIZED (
 ),
 named AS MATERIALIZED (
   SELECT
-    around.call_id,
-    group_concat(label.label, ';' ORDER BY around.start_ns, around.end_ns DESC, around.id)
-      FILTER (WHERE around.is_forward) AS forward_stack,
-    group_concat(label.label, ';' ORDER BY around.start_ns, around.end_ns DESC, around.id)
-      FILTER (WHERE NOT around.is_forward) AS own_stack
-  FROM around
-  JOIN label
-    ON label.label_id = around.label_id
-  WHERE around.call_id IN (SELECT example_id FROM largest)
-    AND NOT (around.is_forward AND around.call_id IN (SELECT call_id FROM named_itself))
-  GROUP BY around.call_id
+    call_id,
+    group_concat(label, ';') FILTER (WHERE is_forward) AS forward_stack,
+    group_concat(label, ';') FILTER (WHERE NOT is_forward) AS own_stack
+  FROM (
+    SELECT around.call_id, around.is_forward, label.label
+    FROM around
+    JOIN label
+      ON label.label_id = around.label_id
+    WHERE around.call_id IN (SELECT example_id FROM largest)
+      AND NOT (around.is_forward AND around.call_id IN (SELECT call_id FROM named_itself))
+    ORDER BY around.call_id, around.start_ns, around.end_ns DESC, around.id
+  )
+  GROUP BY call_id
 ),
 listed AS (
   SELECT

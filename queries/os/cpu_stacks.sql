@@ -48,8 +48,8 @@ path AS (
   SELECT
     sample_id,
     count(*) AS depth,
-    group_concat(name_id || iif(is_kernel, 'k', ''), ';' ORDER BY from_leaf DESC) AS path
-  FROM cpu_stack
+    group_concat(name_id || iif(is_kernel, 'k', ''), ';') AS path
+  FROM (SELECT sample_id, name_id, is_kernel FROM cpu_stack ORDER BY sample_id, from_leaf DESC)
   GROUP BY sample_id
 ),
 counted AS (

@@ -38,9 +38,8 @@ rule AS (
     layer_name AS op_name,
     work ->> 'kind' AS kind,
     (
-      SELECT group_concat(key || '=' || iif(type IN ('true', 'false'), type, value), ' ' ORDER BY key)
-      FROM json_each(nvtx_name.work)
-      WHERE key <> 'kind'
+      SELECT group_concat(key || '=' || iif(type IN ('true', 'false'), type, value), ' ')
+      FROM (SELECT key, type, value FROM json_each(nvtx_name.work) WHERE key <> 'kind' ORDER BY key)
     ) AS sizes,
     coalesce(work ->> 'pass', 'forward') AS pass,
     coalesce(work ->> 'causal', work ->> 'kind' <> 'attention') IN (1, 'true') AS is_causal,

@@ -89,14 +89,16 @@ largest AS (
   FROM ambiguous
 ),
 uneven AS (
-  SELECT
-    iteration.side,
-    group_concat(class, ', ' ORDER BY section DESC, first_rank) AS classes
-  FROM class_sums AS sums
-  JOIN class_iterations AS iteration USING (side)
-  WHERE section <> 'memory'
-    AND count * multiplier % divisor > 0
-  GROUP BY iteration.side
+  SELECT side, group_concat(class, ', ') AS classes
+  FROM (
+    SELECT iteration.side, class
+    FROM class_sums AS sums
+    JOIN class_iterations AS iteration USING (side)
+    WHERE section <> 'memory'
+      AND count * multiplier % divisor > 0
+    ORDER BY iteration.side, section DESC, first_rank
+  )
+  GROUP BY side
 ),
 of_seed AS (
   SELECT
@@ -269,7 +271,10 @@ note (side, rank, note) AS (
       'time without compute: estimated %.3f ms, measured %.3f ms: %s',
       rest_ns / 1e6,
       (window_ns - busy_ns) / 1e6,
-      (SELECT group_concat(text, '; ' ORDER BY reason.rank) FROM reason WHERE reason.side = about.side)
+      (
+        SELECT group_concat(text, '; ')
+        FROM (SELECT text FROM reason WHERE reason.side = about.side ORDER BY reason.rank)
+      )
     )
   FROM about
   WHERE window_count > 0

@@ -33,7 +33,7 @@ WITH
 differs AS (
   SELECT
     count(DISTINCT ifnull(pid, 'none')) > 1 OR count(DISTINCT ifnull(device_id, 'none')) > 1 AS by_device,
-    count(DISTINCT concat_ws(',', ifnull(pid, '-'), ifnull(device_id, '-'), ifnull(stream_id, '-'))) < count(*)
+    count(DISTINCT printf('%s,%s,%s', ifnull(pid, '-'), ifnull(device_id, '-'), ifnull(stream_id, '-'))) < count(*)
       AS by_context
   FROM stream_gaps
 ),

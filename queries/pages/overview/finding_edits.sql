@@ -70,7 +70,7 @@ SELECT
         ELSE edit
       END,
       '@',
-      '@' || concat_ws(';', sums ->> 1, sums ->> 2)
+      '@' || coalesce((sums ->> 1) || ';' || (sums ->> 2), sums ->> 1, sums ->> 2, '')
     ),
     replace(avoid, '@', '@' || (sums ->> 1)),
     CASE WHEN confidence = 'low' THEN 3 WHEN query = 'host_work' AND sums ->> 3 THEN 2 ELSE 1 END

@@ -61,7 +61,7 @@ piece AS MATERIALIZED (
     '[' || group_concat(
       row.piece_id || ',' || name.name_id || ',' || (1000 * row.busy_ns / max(row.dur_ns, 1)) || ',' || row.slice_count
     ) || ']' AS piece_list
-  FROM timeline_pieces AS row
+  FROM (SELECT * FROM timeline_pieces ORDER BY side, lane_id, piece_id, category) AS row
   JOIN name
     ON name.timeline_text = row.category
   GROUP BY row.side, row.lane_id

@@ -165,7 +165,9 @@ impl Library {
         listed("Playbooks", manual::playbooks(self.catalog()))
     }
 
-    pub(super) fn catalog(&self) -> &Catalog {
+    /// Its files.
+    #[doc(hidden)]
+    pub fn catalog(&self) -> &Catalog {
         match &self.catalog {
             Shared::BuiltIn(catalog) => catalog,
             Shared::Own(catalog) => catalog,

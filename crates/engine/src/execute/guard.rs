@@ -151,6 +151,12 @@ impl State {
             {
                 Authorization::Allow
             }
+            // No column: the statement counts rows, and looks them up by ID. SQLite does not name the view then.
+            AuthAction::Read { table_name, column_name: "" }
+                if table_name.eq_ignore_ascii_case(STRING_TABLE) =>
+            {
+                Authorization::Allow
+            }
             AuthAction::Read { table_name, .. } if self.is_secret(table_name, context.accessor) => {
                 self.denied = Some(table_name.to_owned());
                 Authorization::Deny
@@ -218,8 +224,24 @@ pub(super) fn make(
             None => error,
         })?;
     }
+    rights.all();
+    connect_modules(connection);
     rights.only_reading(connection)?;
     Ok(rights)
+}
+
+/// Connects SQLite's table functions and nsq's. SQLite connects each when a statement first names it, and SQLite before 3.41,
+/// which may host nsq as an extension, asks the authorizer for the right to create a table then.
+fn connect_modules(connection: &Connection) {
+    if rusqlite::version_number() >= 3_041_000 {
+        return;
+    }
+    let listing = LISTING_PRAGMAS.map(|pragma| format!("pragma_{pragma}"));
+    let listing = listing.iter().map(String::as_str);
+    for table in ["json_each", "json_tree", "json_rows", "split_spans"].into_iter().chain(listing) {
+        // A connection without nsq's functions lacks theirs.
+        drop(connection.prepare(&format!("SELECT 1 FROM {table}")));
+    }
 }
 
 /// The error for reading a secret table, in the statement at `excerpt`.

@@ -26,7 +26,7 @@ mod shelf;
 mod table_writer;
 mod times;
 
-pub use functions::{FUNCTIONS, Function};
+pub use functions::{FUNCTIONS, Function, register as register_functions};
 pub use limits::Limits;
 pub use native::{AttributedTime, Loads, Natives, check_rules};
 pub use partial::Partial;

@@ -4,7 +4,7 @@
 use super::entry::Content;
 use super::front_matter::read_yaml;
 use nsq_value::error::Result;
-use nsq_value::table::Unit;
+use nsq_value::table::{Column, Type, Unit};
 use serde::Deserialize;
 
 /// A raw table or ENUM table, with the columns of all supported export versions.
@@ -72,6 +72,29 @@ impl Source {
                 Some(conditions.join(" AND "))
             }
         }
+    }
+
+    /// The columns of the view.
+    pub fn view_columns(&self) -> Vec<Column> {
+        if self.is_enum() {
+            let text = |name| Column { kind: Type::Text, ..Column::untyped(name) };
+            return vec![
+                Column { kind: Type::Int, ..Column::untyped("id") },
+                text("name"),
+                text("label"),
+            ];
+        }
+        let column = |column: &SourceColumn| {
+            let kind = match column.kind {
+                RawType::Int => Type::Int,
+                RawType::Real => Type::Real,
+                RawType::Text => Type::Text,
+                RawType::Blob => Type::Any,
+            };
+            Column { kind, unit: column.unit, doc: column.doc.clone(), ..Column::untyped(&column.name) }
+        };
+        let row_id = Column { kind: Type::Id, ..Column::untyped("row_id") };
+        std::iter::once(row_id).chain(self.columns.iter().map(column)).collect()
     }
 
     /// Whether all rows of this secret table are shown, but not all values of some column.

@@ -241,7 +241,7 @@ pub const FUNCTIONS: [Function; 35] = [
 ];
 
 /// Adds the functions to a connection. Classes come from the chosen map.
-pub(super) fn register(connection: &Connection, maps: &ClassMaps) -> Result<()> {
+pub fn register(connection: &Connection, maps: &ClassMaps) -> Result<()> {
     aligned::register(connection)?;
     claims::register(connection)?;
     classes::register(connection, maps)?;
