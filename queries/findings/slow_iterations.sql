@@ -36,7 +36,8 @@ checks:
   - iteration_ns > median_ns
 when_empty: "all iterations after the warm-up take about the same time, or there are too few"
 limits: >-
-  Iterations are those of the relation step. The longest idle intervals count, up to the excess over the median. Iterations that are slow because kernels
+  Iterations are those of the relation step whose is_sure is 1: a pause before a layer makes no step slow. The longest idle
+  intervals count, up to the excess over the median. Iterations that are slow because kernels
   take longer have no rows. Work between two iterations counts for the second one. Iterations that differ on purpose,
   such as an evaluation every hundred steps, are slow too.
 see_also: [iterations, iteration_border, gpu_idle_causes]
@@ -56,6 +57,8 @@ turn AS MATERIALIZED (
       has_other_work
     FROM step
     WHERE end_ns IS NOT NULL
+      -- Of layers without marks, the first of each pass has the pause before the pass.
+      AND is_sure
     WINDOW one_by_one AS (PARTITION BY global_tid ORDER BY end_ns, step)
   )
   WHERE iterations >= :iterations

@@ -11,7 +11,8 @@ columns:
   - {name: detail, type: text, doc: "What that means here, with the numbers of this report."}
   - {name: remedy, type: text, doc: "How to record it better."}
 limits: >-
-  A capture is short with less than 100 kernels or 20 ms, if no steps repeat in it.
+  A capture is short with less than 100 kernels or 20 ms, if no steps repeat in it. Steps are doubtful if their is_sure is
+  0, and one takes twice the median or more.
 ---*/
 WITH
 outlier AS (
@@ -21,6 +22,18 @@ outlier AS (
     ON work.longest_ns > 0.95 * work.total_ns
     AND work.op_count >= 20
     AND gpu_op.dur_ns = work.longest_ns
+  LIMIT 1
+),
+-- Steps without an end of their own: one with a pause before it may begin a longer step.
+doubtful_step AS (
+  SELECT
+    max(step_count) AS step_count,
+    1.0 * max(dur_ns) / max(iif(part = 'median', dur_ns, NULL)) AS times
+  FROM step_window
+  WHERE NOT is_sure
+    AND part IN ('median', 'steady')
+  GROUP BY global_tid, gpu_id
+  HAVING times >= 2
   LIMIT 1
 ),
 span AS (
@@ -68,3 +81,16 @@ WHERE kernels > 0
   AND (kernels < 100 OR span_ns < 20000000)
   -- The first steps are apart where some repeat.
   AND NOT EXISTS (SELECT 1 FROM step_window WHERE step_count > 2)
+UNION ALL
+SELECT
+  435,
+  'note',
+  'steps may be layers of longer steps',
+  printf(
+    'The %d steps may be layers of longer steps: '
+      || 'the host waits after few, and the longest takes %.1f times the median.',
+    step_count,
+    times
+  ),
+  'mark each step with an NVTX range'
+FROM doubtful_step

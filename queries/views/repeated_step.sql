@@ -25,16 +25,19 @@ columns:
   - {name: first_id, type: id, doc: "Row ID of that operation in the raw table."}
   - {name: global_tid, type: id, doc: "Thread that launched it, unique across hosts and VMs; null if the capture does not say."}
   - {name: state, type: int, doc: "Number of its steady state, from 0 in order of time per process and GPU; null for uneven parts and blocks."}
+  - {name: is_sure, type: bool, doc: "1 for steps that have an end of their own: the host takes part in each, each consists of blocks and something else, each has 100 kernels or more or is a graph of many, or there are 200 or more. Several others can be one longer step, as layers of a pass are."}
   - {name: kernel_ns, type: duration, unit: ns, doc: "GPU time of its kernels and of graphs that were traced as a whole."}
   - {name: all_kernel_ns, type: duration, unit: ns, doc: "The same of all kernels of the process on the GPU."}
   - {name: top_kernel_name, type: text, doc: "Name of its longest kernel; null without kernels."}
 limits: >-
   Parts are found by names that occur equally often, each once between two occurrences of the first. At least four of
   five parts must launch nearly the same. A repeat is a step if nearly every part has kernels, where kernels run, and copies from or
-  to the host or waits for the GPU; if it is all that was launched and long; if it consists of blocks and something else; if it is
-  nearly all that runs, 16 times or more, or 200 times with 90 % of the kernel time; or if each part is a graph of 100 kernels or
-  more, or of 30, 16 times or more. Two or three parts must launch 8 kernels or more. The kernels of seven of ten parts must take a
-  third to three times the median, without growing or shrinking all the time by a factor of three, collectives left out where other kernels run, and all steady states together have 30 % of the
+  to the host or waits for the GPU; if it is all that was launched, has 90 % of the kernel time, and is long; if it consists of
+  blocks and something else; if it is nearly all that runs, 16 times or more, or 200 times with 90 % of the kernel time; or if each part is a graph of 100 kernels or
+  more, or of 30, 16 times or more. If the host waits after every k-th of these parts and nowhere else, for k from 2 to 8 and at
+  least three times, and a part has 30 kernels at most and no blocks, k parts are the step, as layers of a pass without other
+  kernels are; so are k iterations of a loop of this kind. Two or three parts must launch 8 kernels or more. The kernels of
+  seven of ten parts must take a third to three times the median, without growing or shrinking all the time by a factor of three, collectives left out where other kernels run, and all steady states together have 30 % of the
   time of these kernels. What comes before and after the steps is searched in the same way, if it has 5 % of the kernel time. Parts
   of the program that repeat without the host are steady states if there are several, and no other kernel runs. Two to four sizes, one after the other, are steady states of their own. An operation without a
   launching call counts as launched before what follows it in its stream.

@@ -17,6 +17,7 @@ columns:
   - {name: likeness_pct, type: percent, unit: percent, doc: "What this step and the usual step both launch, of what either launches; null for marked steps."}
   - {name: has_other_work, type: bool, doc: "1 if likeness_pct is below 70, as of a step with an evaluation in it; 0 for marked steps."}
   - {name: repeat_count, type: int, unit: count, doc: "Repeats of the launch sequence that begin in the step: 1 for a repeated step. Null if no sequence repeats. A marked step with 3 encloses three passes."}
+  - {name: is_sure, type: bool, doc: "1 for marked steps, and for repeated steps that have an end of their own, as in repeated_step. A pause between other steps can be the border of a longer step."}
   - {name: pid, type: id, doc: "Operating system process ID."}
   - {name: tid, type: id, doc: "Operating system thread ID; null if launches were not recorded."}
   - {name: global_tid, type: id, doc: "Thread ID, unique across hosts and VMs; the process's global ID if launches were not recorded."}
@@ -124,6 +125,7 @@ SELECT
   NULL AS likeness_pct,
   0 AS has_other_work,
   enclosed.repeat_count,
+  1 AS is_sure,
   pid,
   tid,
   global_tid,
@@ -147,6 +149,7 @@ SELECT
   likeness_pct,
   likeness_pct < 70,
   1,
+  is_sure,
   pid,
   nullif(thread & 16777215, 0),
   thread,

@@ -20,6 +20,7 @@ columns:
   - {name: step_count, type: int, unit: count, doc: "Steps of the thread that have GPU work."}
   - {name: has_other_work, type: bool, doc: "As in step."}
   - {name: repeat_count, type: int, unit: count, doc: "As in step."}
+  - {name: is_sure, type: bool, doc: "As in step."}
   - {name: pid, type: id, doc: "Operating system process ID."}
   - {name: tid, type: id, doc: "Operating system thread ID."}
   - {name: global_tid, type: id, doc: "Thread ID, unique across hosts and VMs."}
@@ -220,6 +221,7 @@ SELECT
   placed.timed_count AS step_count,
   step.has_other_work,
   step.repeat_count,
+  step.is_sure,
   placed.pid,
   step.tid,
   placed.global_tid,

@@ -281,6 +281,50 @@ fn eight_sequences_and_nothing_else_are_steps() {
     assert!(!capture.screen().contains("Steps, found by repetition"), "{}", capture.screen());
 }
 
+/// Sequences of nine kernels, with a wait and a pause of the host after every few, and a wait after each if so.
+fn in_passes(parts: i64, every: i64, waits_in_each: bool) -> Capture {
+    let capture = Capture::new();
+    let mut at = 1_000 * MS;
+    for part in 0..parts {
+        for nth in 0..9 {
+            let name =
+                ["norm", "qkv", "attention", "proj", "add", "norm2", "up", "gelu", "down"][nth as usize];
+            let times = (at + 20 * US, at + 210 * US);
+            capture.launch(process(100), at, name, times, part * 9 + nth + 1);
+            at += 200 * US;
+        }
+        let is_last = part % every == every - 1;
+        if waits_in_each || is_last {
+            let times = (at - 150 * US, at + 20 * US);
+            capture.call(process(100) | 1, "cudaStreamSynchronize_v3020", times, 10_000 + part, 0);
+            at += if is_last { 6 * MS } else { 30 * US };
+        }
+    }
+    capture
+}
+
+#[test]
+fn layers_of_passes_with_pauses_are_no_slow_iterations() {
+    // Passes that the host waits for.
+    let capture = in_passes(30, 6, false);
+    assert_eq!(capture.rows("steps", &["found"]).len(), 5);
+    let screen = capture.screen();
+    assert!(screen.contains("Host-bound") && !screen.contains("Slow iterations"), "{screen}");
+    // Two waits prove no pass, and ten steps may have a log after them.
+    for (parts, every) in [(12, 6), (40, 10)] {
+        let capture = in_passes(parts, every, false);
+        assert_eq!(capture.rows("steps", &["found"]).len() as i64, parts);
+        let screen = capture.screen();
+        assert!(screen.contains("Host-bound") && !screen.contains("Slow iterations"), "{screen}");
+        assert!(capture.says(&["may be layers of longer steps"]), "{:?}", capture.doubts());
+    }
+    // Steps that the host waits for, and a log after every fifth.
+    let capture = in_passes(40, 5, true);
+    assert_eq!(capture.rows("steps", &["found"]).len(), 40);
+    assert!(capture.screen().contains("Slow iterations"), "{}", capture.screen());
+    assert!(!capture.says(&["may be layers of longer steps"]), "{:?}", capture.doubts());
+}
+
 #[test]
 fn a_marked_step_has_layers() {
     for marks in [1, 2] {

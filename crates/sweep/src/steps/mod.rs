@@ -56,6 +56,9 @@ pub struct Repeat {
     pub cuts: Vec<u32>,
     /// How much of each part is in the usual part too, and the other way round: 0 to 1.
     pub likeness: Vec<f32>,
+    /// Whether each part of a step has an end of its own: the host takes part, other work is around blocks, or it has more
+    /// kernels than a layer. Of other steps, several can be one longer step, as layers of a pass are.
+    pub is_sure: bool,
 }
 
 impl Repeat {
@@ -92,7 +95,7 @@ const ON_AVERAGE: f32 = 0.85;
 const COVERED: f32 = 0.3;
 /// What is true of this share of the parts is a property of the repeat.
 const NEARLY_ALL: f32 = 0.8;
-/// A repeat without the host is a step if this many of all launches are in it.
+/// A repeat without the host is a step if this many of all launches are in it, with nearly all time of kernels.
 const ALL: f32 = 0.99;
 /// … or if nearly no other kernel runs, and it has as many parts as no model has layers with so little around them; of a
 /// single kernel, more.
@@ -107,7 +110,13 @@ const LARGE_GRAPH: u32 = 100;
 const GRAPH: u32 = 30;
 /// … and has at least this many launches: a few kernels in a row repeat in any loop.
 const LONG: u32 = 8;
-/// Steps in a step, and the share of its launches that is in none of them.
+/// The host must wait after the same number of parts this many times, if these parts together are a step. Fewer waits can be
+/// the end of a warm-up and of what was timed after it.
+const PERIODS: usize = 3;
+/// A part with more kernels than this is no layer that runs without other kernels around, but may be a small training step.
+const LAYER: u32 = 30;
+/// Steps in a step, and the share of its launches that is in none of them. Of layers of a pass, no more are tried: after
+/// ten steps or more, programs write a log.
 const FEW: u32 = 8;
 const OTHER_WORK: f32 = 0.05;
 /// Two parts may be alike by chance: they must cover more.
@@ -196,7 +205,7 @@ impl Sequence {
             .map(|(pair, _)| pair[1] - pair[0])
             .sum();
         let covered = inside as f32 / self.names.len() as f32;
-        let repeat = Repeat { kind: Kind::Block, cuts, likeness: of };
+        let repeat = Repeat { kind: Kind::Block, cuts, likeness: of, is_sure: false };
         let is_large = match repeat.len() {
             2 => covered >= COVERED_BY_TWO,
             _ => covered >= COVERED || by_time && times.share_of(&repeat) >= f64::from(COVERED),
@@ -215,7 +224,10 @@ impl Sequence {
         let sure: Vec<usize> = (0..repeats.len()).filter(|&place| is_sure(place)).collect();
         let is_likely = |place: usize| {
             let repeat = &repeats[place];
-            is_whole && self.covered(repeat) >= ALL && repeat.usual_length() >= LONG
+            is_whole
+                && self.covered(repeat) >= ALL
+                && repeat.usual_length() >= LONG
+                && (times.all() == 0 || times.share_of(repeat) >= NEARLY_ALL_TIME)
                 || self.fills(repeat, times, is_whole)
         };
         // Several steps in a row, such as from one line of a log to the next, are no step.
@@ -236,11 +248,63 @@ impl Sequence {
         let all: Vec<usize> = (0..repeats.len()).filter(is_step).collect();
         // If the parts take different times, a shorter repeat may be what is regular.
         let even = all.iter().find(|&&place| times.is_even(&repeats[place]));
-        if let Some(&step) = even.or(all.first()) {
+        let step = even.or(all.first()).copied();
+        // Parts with an end of their own are not put together.
+        let is_clear = step.is_some_and(|step| {
+            let repeat = &repeats[step];
+            self.meets_host(repeat)
+                || times.usual_kernels(repeat) >= LARGE_GRAPH
+                || is_large_graph(repeat, times)
+                || repeats[step + 1..].iter().any(|inner| is_around(repeat, inner))
+        });
+        let part = repeats.get(step.unwrap_or(0)).filter(|_| !is_clear);
+        if let Some(pass) = part.and_then(|part| self.pass(part, times)) {
+            // Where the parts alone are no steps, nothing else may be around them.
+            if step.is_some() || is_whole && self.covered(&pass) >= ALL && pass.usual_length() >= LONG {
+                repeats.drain(..step.unwrap_or(0));
+                repeats.insert(0, pass);
+                return repeats;
+            }
+        }
+        if let Some(step) = step {
             repeats.drain(..step);
             repeats[0].kind = if even.is_some() { Kind::Step } else { Kind::Uneven };
+            repeats[0].is_sure = is_clear || repeats[0].len() >= MORE_THAN_LAYERS;
         }
         repeats
+    }
+
+    /// Several parts of a repeat as one step, such as the layers of a pass: the host waits after every few parts, and
+    /// nowhere else.
+    fn pass(&self, repeat: &Repeat, times: &Times) -> Option<Repeat> {
+        let meets = |from: u32, to: u32| self.touches_host[from as usize..to as usize].contains(&true);
+        let (mut cuts, mut distances, mut last, mut others) = (vec![repeat.cuts[0]], Vec::new(), 0, 0);
+        for (part, pair) in (1..).zip(repeat.cuts.windows(2)) {
+            others += usize::from(meets(pair[0], pair[1] - 1));
+            if meets(pair[1] - 1, pair[1]) {
+                distances.push(part - last);
+                last = part;
+                cuts.push(pair[1]);
+            }
+        }
+        let waits = distances.len() as f32;
+        let usual = times::middle(distances.clone())?;
+        let even = distances.iter().filter(|&&distance| distance == usual).count();
+        // A single launch is no layer.
+        let is_periodic = repeat.usual_length() > 1
+            && times.usual_kernels(repeat) <= LAYER
+            && (2..=i64::from(FEW)).contains(&usual)
+            && even >= PERIODS
+            && even as f32 >= NEARLY_ALL * waits
+            && others as f32 <= (1.0 - NEARLY_ALL) * waits;
+        if !is_periodic {
+            return None;
+        }
+        // The last part has the work after the last wait.
+        cuts.extend(repeat.cuts.last().filter(|&&end| cuts.last() != Some(&end)));
+        let (mut pass, _) = self.accepted(cuts, times, true, &mut Likeness::new(&self.names))?;
+        (pass.kind, pass.is_sure) = (Kind::Step, true);
+        (times.is_even(&pass) && times.has_kernels(&pass)).then_some(pass)
     }
 
     /// Whether there are too many parts of a repeat, with too little else, to be layers of a pass.
@@ -254,11 +318,9 @@ impl Sequence {
                 && times.usual_kernels(repeat) > 1
                 && share >= NEARLY_ALL_TIME
                 && self.paced(repeat) == 1.0;
-        let is_graph_of = |kernels: u32| times.usual_kernels(repeat) >= kernels * repeat.usual_length();
         is_whole && is_alone && is_enough && share >= 0.5 && self.is_paced(repeat)
             || repeat.len() >= MORE_THAN_LAYERS && share >= NEARLY_ALL_TIME
-            || is_graph_of(LARGE_GRAPH) && repeat.len() > 2
-            || is_graph_of(GRAPH) && repeat.len() >= MANY
+            || is_large_graph(repeat, times)
     }
 
     /// Whether a single launch comes again and again at about the same distance. Where it comes in bursts, a burst may be the
@@ -290,6 +352,12 @@ impl Sequence {
         let ends = repeat.cuts.first().zip(repeat.cuts.last());
         ends.map_or(0.0, |(first, last)| (last - first) as f32 / self.names.len() as f32)
     }
+}
+
+/// Whether each part is a graph of more kernels than a layer has, and there are many parts.
+fn is_large_graph(repeat: &Repeat, times: &Times) -> bool {
+    let is_graph_of = |kernels: u32| times.usual_kernels(repeat) >= kernels * repeat.usual_length();
+    is_graph_of(LARGE_GRAPH) && repeat.len() > 2 || is_graph_of(GRAPH) && repeat.len() >= MANY
 }
 
 /// Whether so many kernels are nothing beside all.

@@ -188,6 +188,7 @@ impl Repeat {
             kind: Kind::Step,
             cuts: self.cuts[parts.start..=parts.end].to_vec(),
             likeness: self.likeness[parts].to_vec(),
+            is_sure: self.is_sure,
         }
     }
 }

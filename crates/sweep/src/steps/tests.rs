@@ -47,6 +47,11 @@ impl Program {
         *self.sequence.kernel_ns.last_mut().unwrap() = 0;
     }
 
+    /// The host waits for the last launch.
+    fn wait(&mut self) {
+        *self.sequence.touches_host.last_mut().unwrap() = true;
+    }
+
     fn repeats(&self) -> Vec<Repeat> {
         self.sequence.repeats(&Never).unwrap()
     }
@@ -201,6 +206,91 @@ fn passes_without_the_host_are_steps_of_layers() {
     assert_eq!((repeats[0].kind, repeats[0].len()), (Kind::Step, 3));
     assert_eq!(repeats[1].kind, Kind::Block);
     assert_eq!(program.found(), program.begins);
+}
+
+/// Parts that the host waits for after every few, with nothing else around them.
+fn with_waits(part: impl Fn() -> Vec<u32>, parts: u32, every: u32) -> Program {
+    let mut program = Program::default();
+    for number in 0..parts {
+        program.begin();
+        program.launch_all(part());
+        if number % every == every - 1 {
+            program.wait();
+        }
+    }
+    program
+}
+
+#[test]
+fn layers_are_no_steps_if_the_host_waits_after_every_pass() {
+    let layer = || vec![20, 21, 22, 21, 23, 24, 25, 26, 27];
+    let every = |every: usize, program: &Program| -> Vec<u32> {
+        program.begins.iter().copied().step_by(every).collect()
+    };
+    for (parts, layers) in [(18, 6), (40, 5), (64, 8)] {
+        let program = with_waits(layer, parts, layers);
+        assert_eq!(program.found(), every(layers as usize, &program), "{parts} {layers}");
+        let repeats = program.repeats();
+        assert!(repeats[0].is_sure && repeats[1].kind == Kind::Block, "{repeats:?}");
+    }
+    // Stages of a time step, too few to be steps by themselves.
+    let stages = with_waits(|| vec![20, 21, 22], 12, 3);
+    assert_eq!(stages.found(), every(3, &stages));
+    // A capture that begins and ends inside a pass.
+    let mut program = Program::default();
+    for number in 0..41 {
+        program.launch_all(layer());
+        if number % 6 == 3 {
+            program.wait();
+        }
+    }
+    let found = program.found();
+    assert!(found.len() >= 6 && found.contains(&(4 * 9)), "{found:?}");
+}
+
+#[test]
+fn waits_that_are_rare_or_few_make_no_longer_steps() {
+    let step = || vec![20, 21, 22, 21, 23, 24, 25, 26, 27];
+    // A log after ten steps, a warm-up and what is timed, and two waits in no order.
+    for (parts, every) in [(40, 10), (12, 6), (24, 12)] {
+        let program = with_waits(step, parts, every);
+        assert_eq!(program.found(), program.begins, "{parts} {every}");
+        assert!(!program.repeats()[0].is_sure);
+    }
+    let mut program = Program::default();
+    for number in 0..40 {
+        program.begin();
+        program.launch_all(step());
+        if [3, 9, 11, 20, 31].contains(&number) {
+            program.wait();
+        }
+    }
+    assert_eq!(program.found(), program.begins);
+    // Steps that the host waits for, that have layers, or that are large graphs stay.
+    let waited = with_waits(step, 40, 1);
+    assert_eq!((waited.found(), waited.repeats()[0].is_sure), (waited.begins.clone(), true));
+    let layered = with_waits(|| training(6, 20), 20, 4);
+    assert_eq!((layered.found(), layered.repeats()[0].is_sure), (layered.begins.clone(), true));
+    let small = with_waits(|| (100..136).collect(), 20, 4);
+    assert_eq!((small.found(), small.repeats()[0].is_sure), (small.begins.clone(), false));
+    let mut graphs = with_waits(|| vec![7, 8], 40, 4);
+    graphs.sequence.kernels.fill(120);
+    assert_eq!((graphs.found(), graphs.repeats()[0].is_sure), (graphs.begins.clone(), true));
+    // A single launch is no layer.
+    let single = with_waits(|| vec![7], 100, 5);
+    assert_ne!(single.found().len(), 20);
+}
+
+#[test]
+fn parts_before_a_long_kernel_are_no_steps() {
+    let found = |last: i64| {
+        let mut program = Program::default();
+        program.launch_all((0..12).flat_map(|_| [20, 21, 22, 21, 23, 24, 25, 26, 27]));
+        program.launch(28);
+        *program.sequence.kernel_ns.last_mut().unwrap() = last;
+        program.found().len()
+    };
+    assert_eq!((found(20), found(1_000)), (12, 0));
 }
 
 #[test]

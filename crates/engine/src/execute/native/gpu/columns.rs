@@ -190,6 +190,7 @@ pub(super) const REPEATED: &[Column] = &[
     ("first_id", |a, i, _| a.op(a.steps()[i].first).map(|op| op.id).into()),
     ("global_tid", |a, i, _| a.launches().thread(a.steps()[i].first as usize).into()),
     ("state", |a, i, _| a.steps()[i].state.map(i64::from).into()),
+    ("is_sure", |a, i, _| i64::from(a.steps()[i].is_sure).into()),
     ("kernel_ns", |a, i, _| a.steps()[i].kernel_ns.into()),
     ("all_kernel_ns", |a, i, _| a.steps()[i].all_kernel_ns.into()),
     ("top_kernel_name", |a, i, _| match a.steps()[i].longest {

@@ -47,6 +47,8 @@ pub(super) struct Part {
     pub(super) likeness: f32,
     /// Number of the steady state in its lane, in order of time.
     pub(super) state: Option<u32>,
+    /// Whether it has an end of its own.
+    pub(super) is_sure: bool,
     /// Time of its kernels, and place of the longest one.
     pub(super) kernel_ns: i64,
     /// Time of the kernels of its lane.
@@ -130,7 +132,7 @@ impl Answers {
                         let mut part = launched.part(&self.occupancy.ops, launches, launches_of);
                         (part.kind, part.lane, part.repeat) = (found.kind, lane, repeat);
                         (part.number, part.count) = (number as u32, found.len() as u32);
-                        part.likeness = found.likeness[number];
+                        (part.likeness, part.is_sure) = (found.likeness[number], found.is_sure);
                         (part.state, part.all_kernel_ns) = (state, all_ns);
                         parts.push(part);
                     }
@@ -383,6 +385,7 @@ impl Launched {
             launches: of.end - of.start,
             likeness: 0.0,
             state: None,
+            is_sure: false,
             kernel_ns,
             all_kernel_ns: 0,
             longest: longest.map(|(_, place)| place.0),
