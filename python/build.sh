@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the wheel: the package, and the program nsq with all its parts. Prints its path.
+# Builds the wheel: the package, the program nsq with all its parts, and nsq as an extension of SQLite. Prints its path.
 #
 #   python/build.sh           as released: optimised, for every system of this kind
 #   python/build.sh built     of what `cargo build --workspace` built, to test it here; compiles nothing
@@ -38,16 +38,21 @@ if [ "$kind" = built ]; then
   cp -r python/nsys_query "$package/"
   cp "$target/debug/libnsys_query_python.so" "$package/nsys_query/_native.abi3.so"
   program=$target/debug/nsq
+  extension=$target/debug/libnsq_sqlite
 elif [ "$zig" != no ]; then
   triple=$zig-unknown-linux-gnu
   cargo zigbuild --locked --release -p nsq-complete --bin nsq --target "$triple.$glibc" >&2
+  cargo zigbuild --locked --release -p nsq-sqlite --lib --target "$triple.$glibc" >&2
   maturin build --locked --release --zig --target "$triple" --compatibility manylinux2014 \
     --manifest-path python/Cargo.toml --out "$wheels/package" >&2
   program=$target/$triple/release/nsq
+  extension=$target/$triple/release/libnsq_sqlite
 else
   cargo build --locked --release -p nsq-complete --bin nsq >&2
+  cargo build --locked --release -p nsq-sqlite --lib >&2
   maturin build --locked --release --manifest-path python/Cargo.toml --out "$wheels/package" >&2
   program=$target/release/nsq
+  extension=$target/release/libnsq_sqlite
 fi
 
 # maturin packs a program or a module. Wheels may hold both.
@@ -57,9 +62,14 @@ info=$(basename "$folder"/*.dist-info)
 scripts=$folder/${info%.dist-info}.data/scripts
 mkdir -p "$scripts"
 cp "$program" "$scripts/nsq"
+for ending in so dylib; do
+  [ ! -e "$extension.$ending" ] || cp "$extension.$ending" "$folder/nsys_query/nsq.$ending"
+done
+# Without what only a debugger reads, which would double the wheel.
+[ "$kind" != built ] || strip --strip-debug "$folder"/nsys_query/*.so 2>/dev/null || true
 if [ "$kind" != built ] && [ "$zig" != no ]; then
   # The tag is about the module and the program: neither may need a newer glibc.
-  python/glibc.sh "$glibc" "$scripts/nsq" "$folder"/nsys_query/_native*.so >&2
+  python/glibc.sh "$glibc" "$scripts/nsq" "$folder"/nsys_query/*.so >&2
 fi
 wheel pack --dest-dir "$wheels" "$folder" >&2
 rm -rf "$wheels/package" "$wheels/unpacked"

@@ -2,7 +2,8 @@
 # Builds what a release consists of, into target/release-files (or the folder given). The same commit, compiler and C
 # library give the same bytes.
 #
-#   nsq-VERSION-x86_64-linux.tar.xz   nsq with all its parts, manual pages, completions, the chapters of the book, licences
+#   nsq-VERSION-x86_64-linux.tar.xz   nsq with all its parts, its extension of SQLite, manual pages, completions, the chapters of the
+#                                     book, licences
 #   nsq_VERSION_amd64.deb             the same as a Debian package
 #   nsq-VERSION.cdx.json              software bill of materials (CycloneDX)
 #   nsq.rb, recipe.yaml               recipes for Homebrew and conda-forge, with the checksums of this release
@@ -11,7 +12,8 @@
 # NSQ_FEATURES=cluster (or cluster,stores) adds what is left out of nsq: the files are then named nsq-cluster-VERSION…, and
 # there is no package.
 #
-# The program is linked statically: it needs no C library. NSQ_TARGET names another target than Linux on x86_64, whose
+# The program is linked statically: it needs no C library. The extension needs one as new as that of this machine, and is left out for
+# musl, which has no libraries that are loaded. NSQ_TARGET names another target than Linux on x86_64, whose
 # program must run on this machine, because it writes its manual pages and completions. On macOS, GNU's coreutils and
 # tar must come first on PATH.
 set -euo pipefail
@@ -53,6 +55,16 @@ CFLAGS="-ffile-prefix-map=$PWD=nsq -ffile-prefix-map=${CARGO_HOME:-$HOME/.cargo}
   RUSTFLAGS="$static $remap" \
   cargo build --locked --release --target "$triple" -p nsq-complete -p nsq-man --bins ${features:+--features "$features"}
 built=$target/$triple/release
+extension=
+case $triple in
+  *-unknown-linux-musl) ;;
+  *)
+    CFLAGS="-ffile-prefix-map=$PWD=nsq -ffile-prefix-map=${CARGO_HOME:-$HOME/.cargo}=cargo -ffile-prefix-map=$target=target" \
+      RUSTFLAGS="$remap" \
+      cargo build --locked --release --target "$triple" --target-dir "$target/extension" -p nsq-sqlite --lib
+    extension=$(ls "$target/extension/$triple/release"/libnsq_sqlite.{so,dylib} 2>/dev/null || true)
+    ;;
+esac
 
 rm -rf "$out"
 mkdir -p "$out"
@@ -64,6 +76,7 @@ name=$product-$version-$platform
 tree=$work/$name
 mkdir -p "$tree"/{bin,share/man/man1,share/bash-completion/completions,share/zsh/site-functions,share/fish/vendor_completions.d,share/doc/nsq}
 install -m 755 "$built/nsq" "$tree/bin/nsq"
+[ -z "$extension" ] || install -D -m 644 "$extension" "$tree/lib/nsq/nsq.${extension##*.}"
 "$built/nsq-man" "$tree/share/man/man1" >/dev/null
 "$built/nsq" completions bash >"$tree/share/bash-completion/completions/nsq"
 "$built/nsq" completions zsh >"$tree/share/zsh/site-functions/_nsq"

@@ -8,6 +8,7 @@
 ``report.overview()`` shows what to look at first, ``report.queries()`` what can be asked.
 """
 
+from ._extension import extension_path
 from ._errors import Error, LacksData, LimitReached, ReportError, ReportNotFound, SqlError, UnknownName, UsageError
 from ._native import __version__
 from ._report import Report, describe, diff, pages, playbooks, queries, relations
@@ -32,6 +33,7 @@ __all__ = [
     "__version__",
     "describe",
     "diff",
+    "extension_path",
     "open",
     "pages",
     "playbooks",

@@ -11,10 +11,12 @@
 //! of their own to the same file, opened with the host's SQLite ([`host`]): so the answers are the same, and
 //! nothing is written. [`table`] passes their rows on.
 
+mod batch;
 mod host;
 mod listed;
 mod offer;
 mod plan;
 mod rows;
 mod scope;
+mod shape;
 mod table;

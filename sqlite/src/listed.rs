@@ -1,8 +1,9 @@
 //! The tables that list what there is: `nsq_list` and `nsq_columns`.
 
-use crate::rows::Row;
 use nsq::catalog::{Catalog, ColumnSpec};
 use nsq::{Column, Result, Type, Value};
+
+type Row = Vec<Value>;
 
 /// A list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,6 +4,7 @@ use crate::listed::Listed;
 use crate::scope;
 use crate::table::MODULE;
 use nsq::execute::register_functions;
+use nsq::normalize::SCOPE_RELATION;
 use nsq::report::path_of;
 use nsq::{Error, Library, Report, Result, Scope};
 use rusqlite::Connection;
@@ -89,6 +90,7 @@ pub(crate) fn begin(host: &Connection) -> rusqlite::Result<()> {
         offer(name.to_owned(), Kind::Relation)?;
         offer(format!("{EVERYTHING}{name}"), Kind::Relation)?;
     }
+    offer(SCOPE_RELATION.to_owned(), Kind::Relation)?;
     for name in library.queries() {
         offer(name.to_owned(), Kind::Query)?;
     }

@@ -2,6 +2,7 @@
 
 use rusqlite::Result;
 use rusqlite::vtab::{IndexConstraintOp, IndexInfo};
+use std::ffi::c_int;
 use std::fmt;
 use std::str::FromStr;
 
@@ -62,6 +63,13 @@ impl Plan {
     pub(crate) fn uses(&self, column: usize) -> bool {
         self.used >> column.min(63) & 1 == 1
     }
+
+    /// Whether there is a value for each of these columns.
+    pub(crate) fn has(&self, columns: &[usize]) -> bool {
+        let is_given =
+            |column: &usize| self.arguments.contains(&Argument::Compared(*column, Comparison::Equal));
+        columns.iter().all(is_given)
+    }
 }
 
 impl fmt::Display for Plan {
@@ -99,11 +107,11 @@ impl FromStr for Plan {
     }
 }
 
-/// Chooses how a table with this many columns, before its parameters, is scanned. `false` if parameters are not known in this
-/// order of the tables.
+/// Chooses how a table with this many columns, before its parameters, is scanned. `keys` are columns whose values it must be asked
+/// with. `false` if these or parameters are not known in this order of the tables.
 ///
 /// SQLite checks each comparison with a column again, so a scan may return more rows.
-pub(crate) fn best_index(info: &mut IndexInfo, columns: usize) -> Result<bool> {
+pub(crate) fn best_index(info: &mut IndexInfo, columns: usize, keys: &[usize]) -> Result<bool> {
     let mut plan = Plan { used: info.col_used(), ..Plan::default() };
     let mut places = Vec::new();
     let mut is_found = false;
@@ -129,6 +137,15 @@ pub(crate) fn best_index(info: &mut IndexInfo, columns: usize) -> Result<bool> {
                 plan.is_joined |= info.rhs_value(place)?.is_none();
             }
         }
+    }
+    let is_equal = |column: c_int| {
+        info.constraints().any(|constraint| {
+            constraint.column() == column
+                && Comparison::of(constraint.operator()) == Some(Comparison::Equal)
+        })
+    };
+    if !keys.is_empty() && keys.iter().all(|key| is_equal(*key as c_int)) && !plan.has(keys) {
+        return Ok(false);
     }
     for (argv, (place, argument)) in (1..).zip(places.iter().zip(&plan.arguments)) {
         let mut usage = info.constraint_usage(*place);

@@ -1,5 +1,6 @@
 //! The rows of a question: as they come, from a thread that asks, or kept, for a join that looks them up.
 
+use crate::batch::{Batch, CellRef};
 use crate::host::Host;
 use nsq::{Cancel, Column, Error, Result, RowSink, Type, Value};
 use std::collections::HashMap;
@@ -16,13 +17,13 @@ const LOOK: Duration = Duration::from_millis(20);
 /// The stack of the thread that asks: views of the library are nested.
 const STACK: usize = 16 << 20;
 
-pub(crate) type Row = Vec<Value>;
-
 /// The rows of a question, from the thread that asks it.
 #[derive(Debug)]
 pub(crate) struct Stream {
-    rows: Option<Receiver<Vec<Row>>>,
-    batch: std::vec::IntoIter<Row>,
+    rows: Option<Receiver<Batch>>,
+    batch: Batch,
+    /// The place after the row that is read.
+    next: usize,
     cancel: Cancel,
     asking: Option<JoinHandle<Result<()>>>,
 }
@@ -34,24 +35,30 @@ impl Stream {
         ask: impl FnOnce(&mut dyn RowSink) -> Result<()> + Send + 'static,
     ) -> Result<Self> {
         let (to, rows) = sync_channel(WAITING);
-        let asking = Builder::new().name("nsq".to_owned()).stack_size(STACK).spawn(move || {
-            let mut sink = Sink { to, batch: Vec::new() };
-            catch_unwind(AssertUnwindSafe(|| ask(&mut sink)))
-                .unwrap_or_else(|_| Err(Error::usage("nsq failed to answer", "please report it")))
-        });
-        let asking = asking.map_err(Error::Output)?;
-        Ok(Self { rows: Some(rows), batch: Vec::new().into_iter(), cancel, asking: Some(asking) })
+        let asking = asking(move || ask(&mut Sink { to, batch: Batch::default() }))?;
+        Ok(Self { rows: Some(rows), batch: Batch::default(), next: 0, cancel, asking: Some(asking) })
     }
 
-    /// The next row; `None` after the last one.
-    pub(crate) fn next(&mut self, host: Host) -> Result<Option<Row>> {
+    /// Goes to the next row. `false` after the last one.
+    pub(crate) fn step(&mut self, host: Host) -> Result<bool> {
+        self.next += 1;
+        Ok(self.next <= self.batch.len() || self.step_batch(host)?)
+    }
+
+    /// A value of the row.
+    pub(crate) fn cell(&self, column: usize) -> CellRef<'_> {
+        self.batch.cell(self.next.wrapping_sub(1), column)
+    }
+
+    /// Goes to the first row of the next batch. `false` after the last one.
+    fn step_batch(&mut self, host: Host) -> Result<bool> {
         loop {
-            if let Some(row) = self.batch.next() {
-                return Ok(Some(row));
-            }
-            let Some(rows) = &self.rows else { return Ok(None) };
+            let Some(rows) = &self.rows else { return Ok(false) };
             match rows.recv_timeout(LOOK) {
-                Ok(batch) => self.batch = batch.into_iter(),
+                Ok(batch) => {
+                    (self.batch, self.next) = (batch, 1);
+                    return Ok(true);
+                }
                 Err(RecvTimeoutError::Timeout) if host.is_interrupted() => {
                     self.end()?;
                     return Err(Error::Interrupted);
@@ -59,21 +66,18 @@ impl Stream {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
                     self.end()?;
-                    return Ok(None);
+                    return Ok(false);
                 }
             }
         }
     }
 
-    /// Stops the thread if it still asks, and waits for it: it has closed its connections then.
+    /// Stops the thread if it still asks.
     fn end(&mut self) -> Result<()> {
         self.cancel.cancel();
         // The thread may wait for room.
         self.rows = None;
-        match self.asking.take().map(JoinHandle::join) {
-            Some(Ok(answer)) => answer,
-            _ => Ok(()),
-        }
+        ended(&mut self.asking)
     }
 }
 
@@ -84,23 +88,84 @@ impl Drop for Stream {
     }
 }
 
+/// A thread that answers one look-up after the other.
+#[derive(Debug)]
+pub(crate) struct LookUps {
+    values: Option<SyncSender<Vec<Value>>>,
+    answers: Receiver<Batch>,
+    cancel: Cancel,
+    asking: Option<JoinHandle<Result<()>>>,
+}
+
+impl LookUps {
+    /// Begins the thread. `answer` must answer all values, in their order.
+    pub(crate) fn begin(
+        cancel: Cancel,
+        answer: impl FnOnce(&Receiver<Vec<Value>>, &SyncSender<Batch>) -> Result<()> + Send + 'static,
+    ) -> Result<Self> {
+        let (values, asked) = sync_channel(1);
+        let (to, answers) = sync_channel(1);
+        let asking = asking(move || answer(&asked, &to))?;
+        Ok(Self { values: Some(values), answers, cancel, asking: Some(asking) })
+    }
+
+    /// The rows for these values.
+    pub(crate) fn find(&mut self, values: Vec<Value>, host: Host) -> Result<Batch> {
+        let Some(to) = &self.values else { return Ok(Batch::default()) };
+        // Where the thread has ended, its error follows.
+        drop(to.send(values));
+        loop {
+            match self.answers.recv_timeout(LOOK) {
+                Ok(rows) => return Ok(rows),
+                Err(RecvTimeoutError::Timeout) if host.is_interrupted() => {
+                    self.end()?;
+                    return Err(Error::Interrupted);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return self.end().map(|()| Batch::default()),
+            }
+        }
+    }
+
+    fn end(&mut self) -> Result<()> {
+        self.cancel.cancel();
+        self.values = None;
+        ended(&mut self.asking)
+    }
+}
+
+impl Drop for LookUps {
+    fn drop(&mut self) {
+        // Whoever drops it needs no more rows.
+        drop(self.end());
+    }
+}
+
+/// Begins a thread that asks.
+fn asking(ask: impl FnOnce() -> Result<()> + Send + 'static) -> Result<JoinHandle<Result<()>>> {
+    let ask = move || {
+        let failed = |_| Err(Error::usage("nsq failed to answer", "please report it"));
+        catch_unwind(AssertUnwindSafe(ask)).unwrap_or_else(failed)
+    };
+    Builder::new().name("nsq".to_owned()).stack_size(STACK).spawn(ask).map_err(Error::Output)
+}
+
+/// Waits for a thread, which has closed its connections then.
+fn ended(asking: &mut Option<JoinHandle<Result<()>>>) -> Result<()> {
+    match asking.take().map(JoinHandle::join) {
+        Some(Ok(answer)) => answer,
+        _ => Ok(()),
+    }
+}
+
 /// Passes rows on in batches.
 struct Sink {
-    to: SyncSender<Vec<Row>>,
-    batch: Vec<Row>,
+    to: SyncSender<Batch>,
+    batch: Batch,
 }
 
 impl Sink {
-    fn push(&mut self, row: Row) -> Result<()> {
-        self.batch.push(row);
-        // The first rows at once: a statement with a LIMIT may need no others.
-        if self.batch.len() < BATCH { Ok(()) } else { self.pass() }
-    }
-
     fn pass(&mut self) -> Result<()> {
-        if self.batch.is_empty() {
-            return Ok(());
-        }
         self.to.send(std::mem::take(&mut self.batch)).map_err(|_| Error::Interrupted)
     }
 }
@@ -111,15 +176,31 @@ impl RowSink for Sink {
     }
 
     fn row(&mut self, row: &[Value]) -> Result<()> {
-        self.push(row.to_vec())
-    }
-
-    fn take_row(&mut self, row: &mut [Value]) -> Result<()> {
-        self.push(row.iter_mut().map(|cell| std::mem::replace(cell, Value::Null)).collect())
+        self.batch.push(row);
+        if self.batch.len() < BATCH { Ok(()) } else { self.pass() }
     }
 
     fn end(&mut self) -> Result<()> {
-        self.pass()
+        if self.batch.len() == 0 { Ok(()) } else { self.pass() }
+    }
+}
+
+/// All rows of a question, in one batch.
+#[derive(Debug, Default)]
+pub(crate) struct All(pub(crate) Batch);
+
+impl RowSink for All {
+    fn begin(&mut self, _: &[Column]) -> Result<()> {
+        Ok(())
+    }
+
+    fn row(&mut self, row: &[Value]) -> Result<()> {
+        self.0.push(row);
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<()> {
+        Ok(())
     }
 }
 
@@ -133,12 +214,12 @@ pub(crate) enum Key {
 
 impl Key {
     /// The key of a cell; `None` for null, which equals nothing.
-    fn of_cell(cell: &Value) -> Option<Self> {
+    fn of_cell(cell: CellRef<'_>) -> Option<Self> {
         match cell {
-            Value::Null => None,
-            Value::Int(int) => Some(Self::Int(*int)),
-            Value::Real(real) => Some(Self::of_real(*real)),
-            Value::Text(text) => Some(Self::Text(text.clone())),
+            CellRef::Null => None,
+            CellRef::Int(int) => Some(Self::Int(int)),
+            CellRef::Real(real) => Some(Self::of_real(real)),
+            CellRef::Text(text) => Some(Self::Text(text.to_owned())),
         }
     }
 
@@ -152,9 +233,10 @@ impl Key {
         match (value, kind) {
             (_, Type::Any) => None,
             (Value::Int(int), Type::Text) => Some(Self::Text(int.to_string())),
-            (Value::Real(_), Type::Text) | (Value::Null, _) => None,
-            (Value::Text(_), kind) if kind != Type::Text => None,
-            (value, _) => Self::of_cell(value),
+            (Value::Text(text), Type::Text) => Some(Self::Text(text.clone())),
+            (Value::Real(_), Type::Text) | (Value::Null | Value::Text(_), _) => None,
+            (Value::Int(int), _) => Some(Self::Int(*int)),
+            (Value::Real(real), _) => Some(Self::of_real(*real)),
         }
     }
 }
@@ -169,21 +251,17 @@ struct Index {
 /// All rows of a question, for a table that a join scans again and again.
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
-    rows: Vec<Row>,
+    pub(crate) rows: Batch,
     index: Option<Index>,
 }
 
 impl Kept {
     pub(crate) fn of(mut stream: Stream, host: Host) -> Result<Self> {
-        let mut rows = Vec::new();
-        while let Some(row) = stream.next(host)? {
-            rows.push(row);
+        let mut rows = Batch::default();
+        while stream.step_batch(host)? {
+            rows.append(&stream.batch);
         }
         Ok(Self { rows, index: None })
-    }
-
-    pub(crate) fn row(&self, place: usize) -> Option<&Row> {
-        self.rows.get(place)
     }
 
     /// The places of the rows with these values in the columns.
@@ -191,8 +269,8 @@ impl Kept {
         let rows = &self.rows;
         let index = self.index.take_if(|index| index.columns == columns).unwrap_or_else(|| {
             let mut index = Index { columns: columns.to_vec(), rows: HashMap::new() };
-            for (place, row) in rows.iter().enumerate() {
-                let key = |column: &usize| row.get(*column).and_then(Key::of_cell);
+            for place in 0..rows.len() {
+                let key = |column: &usize| Key::of_cell(rows.cell(place, *column));
                 if let Some(keys) = columns.iter().map(key).collect() {
                     index.rows.entry(keys).or_default().push(place);
                 }

@@ -4,12 +4,13 @@
 //! `repr(C)` and the first field guarantee that.
 #![allow(unsafe_code)]
 
+use crate::batch::{Batch, CellRef};
 use crate::host::Host;
-use crate::offer::{EVERYTHING, Kind, Offer};
+use crate::offer::Offer;
 use crate::plan::{Argument, Comparison, Plan, best_index};
-use crate::rows::{Kept, Key, Row, Stream};
-use nsq::catalog::{Catalog, ColumnSpec, Source};
-use nsq::{Cancel, Column, Error, Type, Value};
+use crate::rows::{Kept, Key, LookUps, Stream};
+use crate::shape::Shape;
+use nsq::{Error, Type, Value};
 use rusqlite::types::{Null, ValueRef};
 use rusqlite::vtab::{
     Context, Filters, IndexInfo, Module, VTab, VTabConnection, VTabCursor, sqlite3_vtab,
@@ -19,6 +20,7 @@ use rusqlite::{Result, ffi};
 use std::borrow::Cow;
 use std::ffi::{CStr, CString, c_int};
 use std::marker::PhantomData;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -31,147 +33,6 @@ pub(crate) struct Table {
     base: sqlite3_vtab,
     host: Host,
     shape: Arc<Shape>,
-}
-
-/// What a table is, and its columns.
-#[derive(Debug)]
-struct Shape {
-    offer: Arc<Offer>,
-    columns: Vec<Column>,
-    /// The parameters of a query, which are hidden columns after the others.
-    parameters: Vec<String>,
-}
-
-impl Shape {
-    fn of(offer: &Arc<Offer>) -> nsq::Result<Self> {
-        let catalog = offer.asked.library.catalog();
-        let (columns, parameters) = match offer.kind {
-            Kind::Query => {
-                let header = &catalog.query(&offer.name)?.header;
-                let columns = header.columns.iter().map(ColumnSpec::to_column).collect();
-                (columns, header.params.iter().map(|parameter| parameter.name.clone()).collect())
-            }
-            Kind::Relation => (columns_of(catalog, &offer.name)?, Vec::new()),
-            Kind::List(list) => (list.columns(), Vec::new()),
-        };
-        Ok(Self { offer: Arc::clone(offer), columns, parameters })
-    }
-
-    /// The table for SQLite. A parameter whose name is that of a column has `_param` after it.
-    fn declaration(&self) -> String {
-        let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
-        let column = |column: &Column| format!("{} {}", quoted(&column.name), affinity(column.kind));
-        let parameter = |name: &String| {
-            let is_taken = self.columns.iter().any(|column| column.name.eq_ignore_ascii_case(name));
-            format!("{} HIDDEN", quoted(&if is_taken { format!("{name}_param") } else { name.clone() }))
-        };
-        let columns = self.columns.iter().map(column).chain(self.parameters.iter().map(parameter));
-        format!("CREATE TABLE x({})", columns.collect::<Vec<_>>().join(", "))
-    }
-
-    /// Asks for the rows that meet the plan, or for more. All are asked for where `compared` is false.
-    fn ask(&self, plan: &Plan, values: &[Value], compared: bool) -> nsq::Result<Stream> {
-        let asked = &self.offer.asked;
-        if let Kind::List(list) = self.offer.kind {
-            let rows = list.rows(asked.library.catalog())?;
-            return Stream::begin(Cancel::default(), move |sink| {
-                rows.into_iter().try_for_each(|row| sink.row(&row)).and_then(|()| sink.end())
-            });
-        }
-        let (report, scope, cancel) = (asked.report()?, asked.scope(), Cancel::default());
-        let stopped = cancel.clone();
-        if self.offer.kind == Kind::Query {
-            let mut given: Vec<(String, String)> = Vec::new();
-            for (argument, value) in plan.arguments.iter().zip(values) {
-                let Argument::Parameter(place) = argument else { continue };
-                // NULL leaves the default, as in `top_kernels(NULL, 5)`.
-                if let (Some(name), Some(text)) = (self.parameters.get(*place), text_of(value)) {
-                    given.push((name.clone(), text));
-                }
-            }
-            let name = self.offer.name.clone();
-            return Stream::begin(cancel, move |sink| {
-                let question = report.query(&name).scope(&scope).cancel(&stopped);
-                let given = given.iter();
-                let question =
-                    given.fold(question, |question, (name, value)| question.param(name, value));
-                question.run_into(sink).map(drop)
-            });
-        }
-        let (statement, bound) = self.statement(plan, values, compared);
-        Stream::begin(cancel, move |sink| {
-            let question = report.sql(&statement).scope(&scope).cancel(&stopped);
-            let bound = bound.into_iter();
-            let question = bound.fold(question, |question, (name, value)| question.bind(&name, value));
-            question.run_into(sink).map(drop)
-        })
-    }
-
-    /// The statement for the rows of a relation, with the columns that are read, and its values.
-    fn statement(
-        &self,
-        plan: &Plan,
-        values: &[Value],
-        compared: bool,
-    ) -> (String, Vec<(String, Value)>) {
-        let column = |(place, column): (usize, &Column)| match plan.uses(place) {
-            true => format!("\"{}\"", column.name),
-            false => "NULL".to_owned(),
-        };
-        let columns: Vec<String> = self.columns.iter().enumerate().map(column).collect();
-        let mut statement = format!("SELECT {} FROM \"{}\"", columns.join(", "), self.offer.name);
-        let (mut conditions, mut bound) = (Vec::new(), Vec::new());
-        for (argument, value) in plan.arguments.iter().zip(values).filter(|_| compared) {
-            let Argument::Compared(place, comparison) = argument else { continue };
-            let Some(column) = self.columns.get(*place) else { continue };
-            // Without affinity, the statement compares values of one type only. SQLite compares the others itself.
-            let is_same = match value {
-                Value::Int(_) | Value::Real(_) => column.kind.is_numeric(),
-                Value::Text(_) => column.kind == Type::Text,
-                Value::Null => false,
-            };
-            if is_same {
-                let name = format!("value{}", bound.len());
-                conditions.push(format!("\"{}\" {} :{name}", column.name, comparison.sql()));
-                bound.push((name, value.clone()));
-            }
-        }
-        if !conditions.is_empty() {
-            statement = format!("{statement} WHERE {}", conditions.join(" AND "));
-        }
-        (statement, bound)
-    }
-}
-
-/// The columns of a relation, or of the view of a raw table.
-fn columns_of(catalog: &Catalog, name: &str) -> nsq::Result<Vec<Column>> {
-    let known = |name: &str| match catalog.relation(name) {
-        Some(relation) => Some(
-            relation.map(|relation| relation.header.columns.iter().map(ColumnSpec::to_column).collect()),
-        ),
-        None => catalog.source(name).map(|source| source.map(Source::view_columns)),
-    };
-    let found = known(name).or_else(|| name.strip_prefix(EVERYTHING).and_then(known));
-    found.unwrap_or_else(|| Err(Error::unknown("relation", name, [], "")))
-}
-
-fn affinity(kind: Type) -> &'static str {
-    match kind {
-        Type::Text => "TEXT",
-        Type::Real | Type::Percent => "REAL",
-        Type::Any => "",
-        _ => "INTEGER",
-    }
-}
-
-/// An argument as a parameter is given on the command line; `None` for null.
-fn text_of(value: &Value) -> Option<String> {
-    match value {
-        Value::Null => None,
-        Value::Int(int) => Some(int.to_string()),
-        Value::Real(real) => Some(real.to_string()),
-        Value::Text(text) => Some(text.clone()),
-    }
 }
 
 fn value_of(value: ValueRef<'_>) -> Value {
@@ -224,7 +85,7 @@ unsafe impl<'vtab> VTab<'vtab> for Table {
     }
 
     fn best_index(&self, info: &mut IndexInfo) -> Result<bool> {
-        best_index(info, self.shape.columns.len())
+        best_index(info, self.shape.columns.len(), &self.shape.keys)
     }
 
     fn open(&'vtab mut self) -> Result<Self::Cursor> {
@@ -233,9 +94,11 @@ unsafe impl<'vtab> VTab<'vtab> for Table {
             host: self.host,
             shape: Arc::clone(&self.shape),
             rows: Scan::Nothing,
-            row: None,
+            place: 0,
+            is_over: true,
             number: 0,
             asked: None,
+            look_ups: None,
             table: PhantomData,
         })
     }
@@ -247,8 +110,15 @@ enum Scan {
     Nothing,
     /// The question that is asked.
     Asked(Stream),
-    /// All rows that are kept, from a place on, or those at some places.
-    All(usize),
+    /// Rows that are kept, at these places.
+    Kept(Places),
+    /// The rows of a look-up, at these places.
+    LookedUp(Batch, Range<usize>),
+}
+
+/// The places of rows that are kept.
+enum Places {
+    All(Range<usize>),
     Found(std::vec::IntoIter<usize>),
 }
 
@@ -259,17 +129,24 @@ pub(crate) struct Cursor<'vtab> {
     host: Host,
     shape: Arc<Shape>,
     rows: Scan,
-    row: Option<Row>,
+    /// The place of the row among those that are kept or looked up.
+    place: usize,
+    is_over: bool,
     number: i64,
     /// The parameters of the scan before, and its rows if they are kept.
     asked: Option<(Vec<Value>, Option<Kept>)>,
+    /// The look-ups of a relation that must be asked with values, and their plan.
+    look_ups: Option<(Plan, LookUps)>,
     table: PhantomData<&'vtab Table>,
 }
 
 impl Cursor<'_> {
     fn scan(&mut self, plan: &Plan, values: &[Value]) -> nsq::Result<()> {
         // The scan before ends first.
-        (self.rows, self.row, self.number) = (Scan::Nothing, None, 0);
+        (self.rows, self.is_over, self.number) = (Scan::Nothing, true, 0);
+        if !self.shape.keys.is_empty() && plan.has(&self.shape.keys) {
+            return self.look_up(plan, values);
+        }
         let arguments = || plan.arguments.iter().zip(values);
         let parameters: Vec<Value> = arguments()
             .filter(|(argument, _)| matches!(argument, Argument::Parameter(_)))
@@ -300,27 +177,52 @@ impl Cursor<'_> {
                 None => is_beyond = true,
             }
         }
-        self.rows = match is_beyond || columns.is_empty() {
-            true => Scan::All(0),
-            false => Scan::Found(kept.find(&columns, &keys).to_vec().into_iter()),
+        self.rows = Scan::Kept(match is_beyond || columns.is_empty() {
+            true => Places::All(0..kept.rows.len()),
+            false => Places::Found(kept.find(&columns, &keys).to_vec().into_iter()),
+        });
+        self.step()
+    }
+
+    fn look_up(&mut self, plan: &Plan, values: &[Value]) -> nsq::Result<()> {
+        // Null equals nothing.
+        if values.contains(&Value::Null) {
+            return Ok(());
+        }
+        let look_ups = match self.look_ups.take_if(|(known, _)| known == plan) {
+            Some((_, look_ups)) => look_ups,
+            None => self.shape.look_ups(plan)?,
         };
+        let (_, look_ups) = self.look_ups.insert((plan.clone(), look_ups));
+        let rows = look_ups.find(values.to_vec(), self.host)?;
+        let places = 0..rows.len();
+        self.rows = Scan::LookedUp(rows, places);
         self.step()
     }
 
     fn step(&mut self) -> nsq::Result<()> {
-        let kept = self.asked.as_ref().and_then(|(_, kept)| kept.as_ref());
-        let at = |place: usize| kept.and_then(|kept| kept.row(place)).cloned();
-        self.row = match &mut self.rows {
+        let place = match &mut self.rows {
             Scan::Nothing => None,
-            Scan::Asked(stream) => stream.next(self.host)?,
-            Scan::All(place) => {
-                *place += 1;
-                at(*place - 1)
-            }
-            Scan::Found(places) => places.next().and_then(at),
+            Scan::Asked(stream) => stream.step(self.host)?.then_some(0),
+            Scan::Kept(Places::All(places)) | Scan::LookedUp(_, places) => places.next(),
+            Scan::Kept(Places::Found(places)) => places.next(),
         };
+        self.is_over = place.is_none();
+        self.place = place.unwrap_or_default();
         self.number += 1;
         Ok(())
+    }
+
+    fn cell(&self, column: usize) -> CellRef<'_> {
+        match &self.rows {
+            Scan::Nothing => CellRef::Null,
+            Scan::Asked(stream) => stream.cell(column),
+            Scan::LookedUp(rows, _) => rows.cell(self.place, column),
+            Scan::Kept(_) => {
+                let kept = self.asked.as_ref().and_then(|(_, kept)| kept.as_ref());
+                kept.map_or(CellRef::Null, |kept| kept.rows.cell(self.place, column))
+            }
+        }
     }
 }
 
@@ -340,17 +242,15 @@ unsafe impl VTabCursor for Cursor<'_> {
     }
 
     fn eof(&self) -> bool {
-        self.row.is_none()
+        self.is_over
     }
 
     fn column(&self, context: &mut Context, column: c_int) -> Result<()> {
-        let cell = usize::try_from(column).ok().and_then(|column| self.row.as_ref()?.get(column));
-        match cell {
-            // A parameter, or after the last row.
-            None | Some(Value::Null) => context.set_result(Null),
-            Some(Value::Int(int)) => context.set_result(*int),
-            Some(Value::Real(real)) => context.set_result(*real),
-            Some(Value::Text(text)) => context.set_result(text.as_str()),
+        match usize::try_from(column).map_or(CellRef::Null, |column| self.cell(column)) {
+            CellRef::Null => context.set_result(Null),
+            CellRef::Int(int) => context.set_result(int),
+            CellRef::Real(real) => context.set_result(real),
+            CellRef::Text(text) => context.set_result(text),
         }
     }
 

@@ -94,6 +94,10 @@ def relations_equal(report):
         "SELECT api_name, count(*) AS kernels, sum(kernel.dur_ns) AS dur_ns FROM kernel"
         " JOIN launch ON launch.op_kind = 'kernel' AND launch.op_id = kernel.kernel_id"
         " JOIN cuda_call ON cuda_call.call_id = launch.call_id GROUP BY api_name ORDER BY api_name",
+        # A relation that must be asked with values, for one pair and for those of another table.
+        "SELECT gpu_id, busy_ns, idle_ns FROM gpu_window WHERE start_ns = 0 AND end_ns = 100000000 ORDER BY gpu_id",
+        "SELECT kernel_id, gpu_window.gpu_id, busy_ns FROM (SELECT * FROM kernel ORDER BY dur_ns DESC LIMIT 5) AS longest"
+        " JOIN gpu_window USING (start_ns, end_ns) ORDER BY kernel_id, gpu_window.gpu_id",
         "SELECT * FROM src_target_gpu ORDER BY 1",
         "SELECT range_name, sum(dur_ns) AS dur_ns FROM nvtx_range WHERE range_name GLOB 'step*' GROUP BY 1 ORDER BY 1",
     ]:

@@ -20,7 +20,9 @@ use std::time::Duration;
 #[command(after_help = "\
 Examples:
   nsq schema report.sqlite
-  nsq schema report.sqlite --format json")]
+  nsq schema report.sqlite --format json
+
+Each query is also a table in SQLite itself, once `.load nsq` has loaded nsq's extension.")]
 pub(super) struct Args {
     /// SQLite export, .nsys-rep or PyTorch trace.
     #[arg(value_name = "REPORT")]

@@ -29,7 +29,7 @@ Examples:
   nsq show top_kernels --format markdown                the page for a site or a book
 
 The script that --sql prints runs in plain sqlite3. If its first line says `-- needs nsq: …`, run it \
-with `nsq sql REPORT --file` instead.")]
+with `nsq sql REPORT --file` instead, or load nsq into SQLite and read the query as a table.")]
 pub(super) struct Args {
     /// Query (NAME[:ARG…]), relation, source view, class map, playbook, page, or the path of a .sql or .yml file.
     #[arg(value_name = "NAME")]

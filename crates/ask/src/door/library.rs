@@ -197,6 +197,12 @@ impl Report {
         &self.open.report.file
     }
 
+    /// What it is below the door, for nsq's own programs.
+    #[doc(hidden)]
+    pub fn opened(&self) -> &OpenReport {
+        &self.open
+    }
+
     /// The names of the queries that it has the data for.
     pub fn answerable(&self) -> Result<Vec<&str>> {
         let catalog = self.library.catalog();

@@ -12,6 +12,11 @@ pub fn script(plan: &Plan, installation: &Installation, native: &[String], repor
     let mut script = String::new();
     if !native.is_empty() {
         script.push_str(&format!("-- needs nsq: {}\n", native.join(", ")));
+        if let Some((name, _)) = &plan.query {
+            script.push_str(&format!(
+                "-- in SQLite with its extension: .load nsq, then SELECT * FROM {name};\n"
+            ));
+        }
     }
     if let Some((name, version)) = &plan.query {
         script.push_str(&format!("-- {name}@{version}: {}\n", plan.title));

@@ -28,7 +28,7 @@ mod times;
 
 pub use functions::{FUNCTIONS, Function, register as register_functions};
 pub use limits::Limits;
-pub use native::{AttributedTime, Loads, Natives, check_rules};
+pub use native::{AttributedTime, Loads, Natives, asked_with, check_rules};
 pub use partial::Partial;
 pub use progress::{Progress, Work};
 pub use session::Session;

@@ -17,7 +17,8 @@ pub use parts::{Input, Native, Statements, StoredView};
 pub use presence::{Lack, Presence};
 pub use range_pattern::RangePattern;
 pub use scope::{
-    Attribute, IN_WINDOW, ProcessDevice, SELECTS_CALL, SELECTS_OP, Scope, Selector, UNSCOPED,
+    Attribute, IN_WINDOW, ProcessDevice, SCOPE_COLUMNS, SCOPE_RELATION, SELECTS_CALL, SELECTS_OP, Scope,
+    Selector, UNSCOPED,
 };
 pub use source_view::Times;
 pub use strings::{STRING_RELATIONS, STRING_TABLE, STRING_VIEW, strings_of_events};
@@ -219,7 +220,7 @@ impl Planner<'_> {
     }
 
     fn define(&mut self, name: &str) -> Result<Vec<String>> {
-        if name == scope::RELATION {
+        if name == SCOPE_RELATION {
             return Ok(vec![self.scope.definition()]);
         }
         if let Some(source) = self.catalog.source(name) {

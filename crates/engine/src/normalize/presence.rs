@@ -42,7 +42,7 @@ impl<'a> Presence<'a> {
     /// Whether the report has a table of the relation or source view.
     pub fn is_present(&self, relation: &str) -> Result<bool> {
         let relation = relation.strip_prefix(UNSCOPED).unwrap_or(relation);
-        if relation == scope::RELATION {
+        if relation == scope::SCOPE_RELATION {
             return Ok(true);
         }
         if self.schema.is_materialized {

@@ -11,7 +11,10 @@ use serde::Serialize;
 pub const UNSCOPED: &str = "all_";
 
 /// Name of the relation from which queries read the scope's time window.
-pub(super) const RELATION: &str = "scope";
+pub const SCOPE_RELATION: &str = "scope";
+/// Its columns.
+pub const SCOPE_COLUMNS: [&str; 8] =
+    ["start_ns", "end_ns", "attribution", "iteration_name", "rank", "host", "host_order", "as_recorded"];
 
 /// SQL function for GPU operations: true if the launch is inside a selected range and outside all
 /// excluded ranges.
@@ -309,18 +312,20 @@ impl Scope {
             value.map_or("NULL".to_owned(), |text| format!("'{}'", text.replace('\'', "''")))
         };
         let (name, host) = (self.iteration_name.as_deref(), self.host.as_deref());
-        format!(
-            "CREATE TEMP VIEW {RELATION} AS\nSELECT {} AS start_ns, {} AS end_ns, '{}' AS attribution, \
-             {} AS iteration_name, {} AS rank, {} AS host, {} AS host_order, {} AS as_recorded",
+        let values = [
             literal(self.start_ns),
             literal(self.end_ns),
-            self.attribute.as_str(),
+            text(Some(self.attribute.as_str())),
             text(name),
             literal(self.rank),
             text(host),
             text(host.map(in_order).as_deref()),
-            u8::from(self.as_recorded)
-        )
+            u8::from(self.as_recorded).to_string(),
+        ];
+        let columns =
+            values.iter().zip(SCOPE_COLUMNS).map(|(value, column)| format!("{value} AS {column}"));
+        let columns: Vec<String> = columns.collect();
+        format!("CREATE TEMP VIEW {SCOPE_RELATION} AS\nSELECT {}", columns.join(", "))
     }
 }
 

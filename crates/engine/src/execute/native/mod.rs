@@ -41,6 +41,17 @@ pub fn check_rules(rules: &Rules) -> Result<()> {
     NameRules::new(files).check()
 }
 
+/// The columns whose values a native relation must be asked with: without all of them, it has no rows. None for others.
+pub fn asked_with(relation: &str) -> &'static [&'static str] {
+    fn key<R: Relation>(relation: Option<R>) -> &'static [&'static str] {
+        relation.filter(|relation| relation.is_asked_by_key()).map_or(&[], R::key)
+    }
+    match key(gpu::Table::named(relation)) {
+        [] => key(slices::Table::named(relation)),
+        columns => columns,
+    }
+}
+
 /// Creates the native relations, and the SQL functions of a scope that is selected by NVTX ranges.
 pub(super) fn install(
     connection: &Connection,
