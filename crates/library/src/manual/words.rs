@@ -1,20 +1,28 @@
 //! Text → words that can be compared: in lower case, without endings, and with other words for the same thing.
 
 use nsq_value::error::{Error, Result};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::LazyLock;
 
 /// Words of a question that say nothing about its subject.
 const FILLERS: &str = "\
-    a about am an and any are as at be been being by can could did do does each enough every find for from get give happen happened \
-    happens has have how i if in into is it its me much my of on or our please see should show so take taken takes \
-    tell than that the their them there these they this those to use used uses was we were what when where which \
-    while who why will with would you your";
+    a about actually also am an and any anything are as at be been being by can could d did do does doing done dont each enough \
+    every find for from get gets getting give going happen happened happens has have how i if in into is it its just know \
+    let like ll lot m me much my need not of on or our please possible quite re really s see should show so some \
+    something spend spending spends spent t take taken takes taking tell than that the their them then there these they \
+    this those to us use used uses using ve very want was way we were what when where which while who whose why will \
+    with would you your";
+
+static FILLER_WORDS: LazyLock<HashSet<&str>> =
+    LazyLock::new(|| FILLERS.split_ascii_whitespace().collect());
 
 /// The words of a question: in lower case, split at spaces and marks. Filler words are left out, unless there are no
 /// others.
 pub fn words_of(typed: &[String]) -> Vec<String> {
     let mut words = tokens(&typed.join(" "));
-    let is_filler = |word: &String| FILLERS.split(' ').any(|filler| filler == word);
+    let is_filler = |word: &String| {
+        word.bytes().all(|byte| byte.is_ascii_digit()) || FILLER_WORDS.contains(word.as_str())
+    };
     if !words.iter().all(is_filler) {
         words.retain(|word| !is_filler(word));
     }
