@@ -1,10 +1,10 @@
 //! The search for words: BM25 over the texts of each item, with more weight for names and for what people ask.
 
-use super::words::{stem, synonyms, tokens, word_lists, words_of};
+use super::words::{is_context, stem, synonyms, tokens, word_lists, words_of};
 use crate::catalog::Catalog;
 use nsq_value::error::Result;
 use nsq_value::table::{ResultTable, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The texts of an item, and how much a word in each of them counts.
 const WEIGHTS: [f64; 4] = [5.0, 4.0, 2.0, 0.4];
@@ -24,6 +24,8 @@ const LIKE_BEGINNING: f64 = 0.85;
 const LIKE_SYNONYM: f64 = 0.55;
 /// A word that only the columns or the purpose of an item have does not make the item an answer.
 const ABOUT: f64 = 0.25;
+/// A word such as `training` says where a question comes from, and little about its subject.
+const CONTEXT: f64 = 0.3;
 /// No word is rarer than this: a chance word in a question must not outweigh its subject.
 const RAREST: f64 = 4.0;
 /// Items with less than this part of the best score are left out.
@@ -73,7 +75,8 @@ pub fn search(table: &mut ResultTable, words: &[String], catalog: &Catalog) -> R
             let of_terms: f64 = scores.iter().zip(&terms).map(|(score, term)| score * term.weight).sum();
             let likeness = item.questions.iter().map(|question| question.likeness(&terms, &index));
             let likeness = likeness.fold(0.0, f64::max);
-            let unknown: Vec<usize> = (0..scores.len()).filter(|at| scores[*at] == 0.0).collect();
+            let is_unknown = |at: &usize| scores[*at] == 0.0 && !(is_context(&stems[*at]) && terms.len() > 1);
+            let unknown: Vec<usize> = (0..scores.len()).filter(is_unknown).collect();
             let score = (of_terms * part(sum(0.0), known) + LIKENESS * known * likeness) * item.weight();
             (score, unknown, part(sum(ABOUT), whole), item)
         })
@@ -178,6 +181,8 @@ struct Index {
     items: f64,
     /// The number of items with each stem.
     having: BTreeMap<String, f64>,
+    /// The stems of all items, also of those that programs add.
+    all: BTreeSet<String>,
     /// The mean length of each text.
     lengths: [f64; 4],
 }
@@ -199,13 +204,13 @@ impl Index {
             lengths.iter_mut().zip(item.lengths).for_each(|(sum, length)| *sum += length);
         }
         let count = (counted.len() as f64).max(1.0);
-        Self { items: count, having, lengths: lengths.map(|sum| (sum / count).max(1.0)) }
+        let all = items.iter().flat_map(|item| item.texts.iter().flat_map(BTreeMap::keys)).cloned().collect();
+        Self { items: count, having, all, lengths: lengths.map(|sum| (sum / count).max(1.0)) }
     }
 
     /// Whether any item has the word, or one that begins with it.
     fn has(&self, stem: &str) -> bool {
-        let mut longer = self.having.range(stem.to_owned()..);
-        longer.next().is_some_and(|(word, _)| word.starts_with(stem))
+        self.all.range(stem.to_owned()..).next().is_some_and(|word| word.starts_with(stem))
     }
 
     /// How much a word says: the rarer, the more.
@@ -241,7 +246,8 @@ impl Term {
             .collect();
         let others = synonyms.get(&stems[at]).cloned().unwrap_or_default();
         let is_known = !others.is_empty() || own.iter().any(|word| index.has(word));
-        Self { weight: index.rarity(&stems[at]), own, others, is_known }
+        let context = if is_context(&stems[at]) { CONTEXT } else { 1.0 };
+        Self { weight: context * index.rarity(&stems[at]), own, others, is_known }
     }
 
     /// Marks the words of a question that this one stands for, and says how well it does: 0 to 1.

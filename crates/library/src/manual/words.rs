@@ -13,6 +13,18 @@ const FILLERS: &str = "\
     this those to us use used uses using ve very want was way we were what when where which while who whose why will \
     with would you your";
 
+/// Words that say where a question comes from, and little about its subject.
+const CONTEXT: &str = "\
+    app application code correctly during file help inference job measure model nsight nsq nsys print problem profile \
+    profiler profiling program question report run running script system systems train training wrong";
+
+/// Whether a word says where a question comes from: as a stem.
+pub(super) fn is_context(stem_of_word: &str) -> bool {
+    static STEMS: LazyLock<HashSet<String>> =
+        LazyLock::new(|| CONTEXT.split_ascii_whitespace().map(stem).collect());
+    STEMS.contains(stem_of_word)
+}
+
 static FILLER_WORDS: LazyLock<HashSet<&str>> =
     LazyLock::new(|| FILLERS.split_ascii_whitespace().collect());
 
@@ -73,8 +85,36 @@ const ENDINGS: [(&str, &str, usize); 22] = [
     ("ed", "", 4),
 ];
 
-/// A word without its ending: `launched` and `launches` are `launch`, `utilisation` and `utilize` are `util`.
+/// Stems that are written in two ways, and the one that stands for both.
+const SAME: [(&str, &str); 15] = [
+    ("avg", "mean"),
+    ("averag", "mean"),
+    ("bw", "bandwidth"),
+    ("comm", "communic"),
+    ("dtod", "d2d"),
+    ("dtoh", "d2h"),
+    ("exec", "execut"),
+    ("freq", "frequency"),
+    ("func", "function"),
+    ("htod", "h2d"),
+    ("kern", "kernel"),
+    ("mem", "memory"),
+    ("statistic", "stat"),
+    ("synchron", "sync"),
+    ("usag", "util"),
+];
+
+/// The stem of a word. Words that are written in two ways have the same one: `kern` and `kernel`.
 pub(super) fn stem(word: &str) -> String {
+    let stem = without_ending(word);
+    match SAME.iter().find(|(one, _)| *one == stem) {
+        Some((_, other)) => (*other).to_owned(),
+        None => stem,
+    }
+}
+
+/// A word without its ending: `launched` and `launches` are `launch`, `utilisation` and `utilize` are `util`.
+fn without_ending(word: &str) -> String {
     let has_rest = |rest: &str, least: usize| rest.chars().count() >= least;
     for (ending, other, least) in ENDINGS {
         if let Some(rest) = word.strip_suffix(ending).filter(|rest| has_rest(rest, least)) {
@@ -91,7 +131,7 @@ pub(super) fn stem(word: &str) -> String {
             {
                 rest.to_owned()
             }
-            (.., Some(rest)) if has_rest(rest, 3) => return stem(rest),
+            (.., Some(rest)) if has_rest(rest, 3) => return without_ending(rest),
             _ => word.to_owned(),
         },
     };
@@ -144,7 +184,9 @@ mod tests {
             &["kernel", "kernels"],
             &["stop", "stopped", "stops"],
             &["step", "steps"],
-            &["communication", "communicate"],
+            &["communication", "communicate", "comm"],
+            &["kern", "kernels"],
+            &["synchronize", "synchronization", "syncs"],
         ] {
             let stems: Vec<String> = alike.iter().map(|word| stem(word)).collect();
             assert!(stems.iter().all(|one| *one == stems[0]), "{stems:?}");
