@@ -86,7 +86,7 @@ const ENDINGS: [(&str, &str, usize); 22] = [
 ];
 
 /// Stems that are written in two ways, and the one that stands for both.
-const SAME: [(&str, &str); 15] = [
+const SAME: [(&str, &str); 16] = [
     ("avg", "mean"),
     ("averag", "mean"),
     ("bw", "bandwidth"),
@@ -101,6 +101,7 @@ const SAME: [(&str, &str); 15] = [
     ("mem", "memory"),
     ("statistic", "stat"),
     ("synchron", "sync"),
+    ("timing", "time"),
     ("usag", "util"),
 ];
 
