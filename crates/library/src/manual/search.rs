@@ -78,7 +78,7 @@ pub fn search(table: &mut ResultTable, words: &[String], catalog: &Catalog) -> R
             let is_unknown = |at: &usize| scores[*at] == 0.0 && !(is_context(&stems[*at]) && terms.len() > 1);
             let unknown: Vec<usize> = (0..scores.len()).filter(is_unknown).collect();
             let score = (of_terms * part(sum(0.0), known) + LIKENESS * known * likeness) * item.weight();
-            (score, unknown, part(sum(ABOUT), whole), item)
+            (score, unknown, part(sum(ABOUT), whole).max(likeness), item)
         })
         .filter(|(score, ..)| *score > 0.0)
         .collect();

@@ -15,8 +15,9 @@ const FILLERS: &str = "\
 
 /// Words that say where a question comes from, and little about its subject.
 const CONTEXT: &str = "\
-    app application code correctly during file help inference job measure model nsight nsq nsys print problem profile \
-    profiler profiling program question report run running script system systems train training wrong";
+    analysis analyze app application code correctly different during file help inference job measure model nsight nsq nsys \
+    performance print problem profile profiler profiling program put question report result results run running script system \
+    systems train training wrong";
 
 /// Whether a word says where a question comes from: as a stem.
 pub(super) fn is_context(stem_of_word: &str) -> bool {
