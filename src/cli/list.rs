@@ -111,7 +111,10 @@ fn doubt(found: &Found, words: &[String], table: &ResultTable, catalog: &Catalog
         note(&format!("nsq has no answer about '{}'; {hint} Or {own}", words.join(" ")));
     } else if let (false, Some(nearest)) = (found.is_answer, table.rows.first()) {
         let about = if unknown.is_empty() { words.join(" ") } else { unknown.join(" ") };
-        note(&format!("nsq has no answer about '{about}'; the nearest is {}, or {own}", text(nearest, 1)));
+        note(&format!(
+            "nsq has no answer about '{about}'; the nearest is {}, or {own}",
+            text(nearest, 1)
+        ));
     }
 }
 

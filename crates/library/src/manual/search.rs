@@ -1,6 +1,6 @@
 //! The search for words: BM25 over the texts of each item, with more weight for names and for what people ask.
 
-use super::words::{is_context, stem, synonyms, tokens, word_lists, words_of};
+use super::words::{is_context, is_measure, stem, synonyms, tokens, word_lists, words_of};
 use crate::catalog::Catalog;
 use nsq_value::error::Result;
 use nsq_value::table::{ResultTable, Value};
@@ -18,7 +18,7 @@ const SATURATION: f64 = 1.6;
 const SYNONYM: f64 = 0.55;
 const BEGINNING: f64 = 0.5;
 /// What counts in addition to the words: how much a question that people ask is like the one that was typed.
-const LIKENESS: f64 = 1.0;
+const LIKENESS: f64 = 1.5;
 /// A word that is part of the word in a question, or means the same, counts less than the word itself.
 const LIKE_BEGINNING: f64 = 0.85;
 const LIKE_SYNONYM: f64 = 0.55;
@@ -26,6 +26,10 @@ const LIKE_SYNONYM: f64 = 0.55;
 const ABOUT: f64 = 0.25;
 /// A word such as `training` says where a question comes from, and little about its subject.
 const CONTEXT: f64 = 0.3;
+/// A word such as `huge` says how much there is of the subject.
+const MEASURE: f64 = 0.5;
+/// No word that was typed counts less than this: the subject is often a common word, such as `memory`.
+const LEAST: f64 = 2.0;
 /// No word is rarer than this: a chance word in a question must not outweigh its subject.
 const RAREST: f64 = 4.0;
 /// Items with less than this part of the best score are left out.
@@ -75,7 +79,8 @@ pub fn search(table: &mut ResultTable, words: &[String], catalog: &Catalog) -> R
             let of_terms: f64 = scores.iter().zip(&terms).map(|(score, term)| score * term.weight).sum();
             let likeness = item.questions.iter().map(|question| question.likeness(&terms, &index));
             let likeness = likeness.fold(0.0, f64::max);
-            let is_unknown = |at: &usize| scores[*at] == 0.0 && !(is_context(&stems[*at]) && terms.len() > 1);
+            let is_unknown =
+                |at: &usize| scores[*at] == 0.0 && !(is_context(&stems[*at]) && terms.len() > 1);
             let unknown: Vec<usize> = (0..scores.len()).filter(is_unknown).collect();
             let score = (of_terms * part(sum(0.0), known) + LIKENESS * known * likeness) * item.weight();
             (score, unknown, part(sum(ABOUT), whole).max(likeness), item)
@@ -204,7 +209,8 @@ impl Index {
             lengths.iter_mut().zip(item.lengths).for_each(|(sum, length)| *sum += length);
         }
         let count = (counted.len() as f64).max(1.0);
-        let all = items.iter().flat_map(|item| item.texts.iter().flat_map(BTreeMap::keys)).cloned().collect();
+        let all =
+            items.iter().flat_map(|item| item.texts.iter().flat_map(BTreeMap::keys)).cloned().collect();
         Self { items: count, having, all, lengths: lengths.map(|sum| (sum / count).max(1.0)) }
     }
 
@@ -246,8 +252,12 @@ impl Term {
             .collect();
         let others = synonyms.get(&stems[at]).cloned().unwrap_or_default();
         let is_known = !others.is_empty() || own.iter().any(|word| index.has(word));
-        let context = if is_context(&stems[at]) { CONTEXT } else { 1.0 };
-        Self { weight: context * index.rarity(&stems[at]), own, others, is_known }
+        let part = match stems[at].as_str() {
+            stem if is_context(stem) => CONTEXT,
+            stem if is_measure(stem) => MEASURE,
+            _ => 1.0,
+        };
+        Self { weight: part * index.rarity(&stems[at]).max(LEAST), own, others, is_known }
     }
 
     /// Marks the words of a question that this one stands for, and says how well it does: 0 to 1.
@@ -329,9 +339,8 @@ fn counts(text: &str) -> Counts {
 
 /// Whether a word is one of two with a hyphen between them, such as `start-up`, which people also write as one.
 fn is_compound(word: &str) -> bool {
-    word.split_once('-').is_some_and(|(one, other)| {
-        !one.is_empty() && !other.is_empty() && !other.contains('-')
-    })
+    word.split_once('-')
+        .is_some_and(|(one, other)| !one.is_empty() && !other.is_empty() && !other.contains('-'))
 }
 
 fn text(row: &[Value], index: usize) -> &str {

@@ -26,6 +26,18 @@ pub(super) fn is_context(stem_of_word: &str) -> bool {
     STEMS.contains(stem_of_word)
 }
 
+/// Words that say how much there is of the subject of a question.
+const MEASURES: &str = "\
+    amount average bad big count fast faster few good grow grows high huge increase large less level little long longer lot \
+    low many maximum mean minimum more most number part per rate short slow slower spike spikes sum too total usage";
+
+/// Whether a word says how much, as a stem.
+pub(super) fn is_measure(stem_of_word: &str) -> bool {
+    static STEMS: LazyLock<HashSet<String>> =
+        LazyLock::new(|| MEASURES.split_ascii_whitespace().map(stem).collect());
+    STEMS.contains(stem_of_word)
+}
+
 static FILLER_WORDS: LazyLock<HashSet<&str>> =
     LazyLock::new(|| FILLERS.split_ascii_whitespace().collect());
 
@@ -61,7 +73,7 @@ pub(super) fn tokens(text: &str) -> Vec<String> {
 }
 
 /// Endings, the longest first, what stands for them, and how long the rest must be.
-const ENDINGS: [(&str, &str, usize); 22] = [
+const ENDINGS: [(&str, &str, usize); 24] = [
     ("isations", "", 3),
     ("izations", "", 3),
     ("isation", "", 3),
@@ -74,6 +86,8 @@ const ENDINGS: [(&str, &str, usize); 22] = [
     ("izer", "", 4),
     ("ize", "", 3),
     ("ise", "", 4),
+    ("ators", "", 4),
+    ("ator", "", 4),
     ("ating", "", 4),
     ("ated", "", 4),
     ("ate", "", 4),
@@ -87,7 +101,7 @@ const ENDINGS: [(&str, &str, usize); 22] = [
 ];
 
 /// Stems that are written in two ways, and the one that stands for both.
-const SAME: [(&str, &str); 16] = [
+const SAME: [(&str, &str); 18] = [
     ("avg", "mean"),
     ("averag", "mean"),
     ("bw", "bandwidth"),
@@ -101,6 +115,8 @@ const SAME: [(&str, &str); 16] = [
     ("kern", "kernel"),
     ("mem", "memory"),
     ("statistic", "stat"),
+    ("consum", "util"),
+    ("consumpt", "util"),
     ("synchron", "sync"),
     ("timing", "time"),
     ("usag", "util"),
