@@ -64,40 +64,31 @@ pub fn search(table: &mut ResultTable, words: &[String], catalog: &Catalog) -> R
     let index = Index::new(&items);
     let stems: Vec<String> = words.iter().map(|word| stem(word)).collect();
     let terms: Vec<Term> = (0..stems.len()).map(|at| Term::new(&stems, at, &synonyms, &index)).collect();
-    let whole: f64 = terms.iter().map(|term| term.weight).sum();
-    // No item has the words that nothing is known of: they decide whether there is an answer, not which one.
-    let known: f64 = terms.iter().filter(|term| term.is_known).map(|term| term.weight).sum();
-    let part = |weight: f64, of: f64| weight / of.max(f64::MIN_POSITIVE);
-    let mut scored: Vec<(f64, Vec<usize>, f64, Item)> = items
+    let mut scored: Vec<(Rating, Item)> = items
         .into_iter()
-        .map(|item| {
-            let scores: Vec<f64> = terms.iter().map(|term| term.score(&item, &index)).collect();
-            let sum = |least: f64| -> f64 {
-                let had = scores.iter().zip(&terms).filter(|(score, _)| **score > least);
-                had.map(|(_, term)| term.weight).sum()
-            };
-            let of_terms: f64 = scores.iter().zip(&terms).map(|(score, term)| score * term.weight).sum();
-            let likeness = item.questions.iter().map(|question| question.likeness(&terms, &index));
-            let likeness = likeness.fold(0.0, f64::max);
-            let is_unknown =
-                |at: &usize| scores[*at] == 0.0 && !(is_context(&stems[*at]) && terms.len() > 1);
-            let unknown: Vec<usize> = (0..scores.len()).filter(is_unknown).collect();
-            let score = (of_terms * part(sum(0.0), known) + LIKENESS * known * likeness) * item.weight();
-            (score, unknown, part(sum(ABOUT), whole).max(likeness), item)
-        })
-        .filter(|(score, ..)| *score > 0.0)
+        .map(|item| (item.rating(&terms, &index), item))
+        .filter(|(rating, _)| rating.score > 0.0)
         .collect();
     // Equal rows keep their order.
-    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let best = scored.first().map_or(0.0, |(score, ..)| *score);
-    scored.retain(|(score, ..)| *score >= CUT * best);
-    let first = scored.first();
+    scored.sort_by(|a, b| b.0.score.total_cmp(&a.0.score));
+    let best = scored.first().map_or(0.0, |(rating, _)| rating.score);
+    scored.retain(|(rating, _)| rating.score >= CUT * best);
+    let first = scored.first().map(|(rating, _)| rating);
     let found = Found {
-        is_answer: first.is_some_and(|(.., share, _)| *share >= 0.5),
-        unknown: first.map_or_else(|| (0..words.len()).collect(), |(_, unknown, ..)| unknown.clone()),
+        is_answer: first.is_some_and(|rating| rating.share >= 0.5),
+        unknown: first.map_or_else(|| (0..words.len()).collect(), |rating| rating.unknown.clone()),
     };
-    table.rows = scored.into_iter().map(|(.., item)| item.row).collect();
+    table.rows = scored.into_iter().map(|(_, item)| item.row).collect();
     Ok(found)
+}
+
+/// How much an item is about a question.
+struct Rating {
+    score: f64,
+    /// The share of the question that the item is about, by the rarity of its words.
+    share: f64,
+    /// Positions of the words that the item does not have.
+    unknown: Vec<usize>,
 }
 
 impl Item {
@@ -116,6 +107,31 @@ impl Item {
         let texts = [name.clone(), words, summary, body].map(|text| counts(&text));
         let lengths = texts.each_ref().map(|text| text.values().sum());
         Self { questions, row, texts, lengths }
+    }
+
+    /// How much the item is about what was typed.
+    fn rating(&self, terms: &[Term], index: &Index) -> Rating {
+        let scores: Vec<f64> = terms.iter().map(|term| term.score(self, index)).collect();
+        let sum = |of: &dyn Fn(&Term) -> f64, has: &dyn Fn(&Term, f64) -> bool| -> f64 {
+            let had = terms.iter().zip(&scores).filter(|(term, score)| has(term, **score));
+            had.map(|(term, _)| of(term)).sum()
+        };
+        let part = |some: f64, all: f64| some / all.max(f64::MIN_POSITIVE);
+        // No item has the words that nothing is known of: they decide whether there is an answer, not which one.
+        let known = sum(&|term| term.weight, &|term, _| term.is_known);
+        let had = sum(&|term| term.weight, &|_, score| score > 0.0);
+        let of_terms: f64 = scores.iter().zip(terms).map(|(score, term)| score * term.weight).sum();
+        let likeness = self.questions.iter().map(|question| question.likeness(terms, index));
+        let likeness = likeness.fold(0.0, f64::max);
+        let all = sum(&|term| term.rarity, &|_, _| true);
+        let about = sum(&|term| term.rarity, &|_, score| score > ABOUT);
+        let like = likeness * sum(&|term| term.rarity, &|term, _| term.is_known);
+        let is_unknown = |at: &usize| scores[*at] == 0.0 && (!terms[*at].is_context || terms.len() == 1);
+        Rating {
+            score: (of_terms * part(had, known) + LIKENESS * known * likeness) * self.weight(),
+            share: part(about.max(like), all),
+            unknown: (0..terms.len()).filter(is_unknown).collect(),
+        }
     }
 
     /// How much items of this kind count: what is asked for comes before what it is made of.
@@ -231,9 +247,14 @@ impl Index {
 struct Term {
     own: Vec<String>,
     others: Vec<Vec<String>>,
+    /// How much the word counts for the order of the items.
     weight: f64,
+    /// How much it says: less if many items have it.
+    rarity: f64,
     /// Whether any item has the word, or another one for it.
     is_known: bool,
+    /// Whether the word says little about the subject of the question.
+    is_context: bool,
 }
 
 impl Term {
@@ -252,12 +273,21 @@ impl Term {
             .collect();
         let others = synonyms.get(&stems[at]).cloned().unwrap_or_default();
         let is_known = !others.is_empty() || own.iter().any(|word| index.has(word));
+        let is_context = is_context(&stems[at]);
         let part = match stems[at].as_str() {
-            stem if is_context(stem) => CONTEXT,
+            _ if is_context => CONTEXT,
             stem if is_measure(stem) => MEASURE,
             _ => 1.0,
         };
-        Self { weight: part * index.rarity(&stems[at]).max(LEAST), own, others, is_known }
+        let rarity = index.rarity(&stems[at]);
+        Self {
+            weight: part * rarity.max(LEAST),
+            rarity: part * rarity,
+            own,
+            others,
+            is_known,
+            is_context,
+        }
     }
 
     /// Marks the words of a question that this one stands for, and says how well it does: 0 to 1.

@@ -9,7 +9,7 @@ const FILLERS: &str = "\
     a about actually also am an and any anything are as at be been being by can could d did do does doing done dont each enough \
     every find for from get gets getting give going happen happened happens has have how i if in into is it its just know \
     let like ll lot m me much my need not of on or our please possible quite re really s see should show so some \
-    something spend spending spends spent t take taken takes taking tell than that the their them then there these they \
+    something spend spending spends spent t take taken takes taking took tell than that the their them then there these they \
     this those to us use used uses using ve very want was way we were what when where which while who whose why will \
     with would you your";
 
@@ -101,7 +101,11 @@ const ENDINGS: [(&str, &str, usize); 24] = [
 ];
 
 /// Stems that are written in two ways, and the one that stands for both.
-const SAME: [(&str, &str); 18] = [
+const SAME: [(&str, &str); 22] = [
+    ("apis", "api"),
+    ("cpus", "cpu"),
+    ("gpus", "gpu"),
+    ("tpus", "tpu"),
     ("avg", "mean"),
     ("averag", "mean"),
     ("bw", "bandwidth"),
