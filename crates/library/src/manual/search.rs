@@ -4,7 +4,7 @@ use super::words::{is_context, is_measure, stem, synonyms, tokens, word_lists, w
 use crate::catalog::Catalog;
 use nsq_value::error::Result;
 use nsq_value::table::{ResultTable, Value};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The texts of an item, and how much a word in each of them counts.
 const WEIGHTS: [f64; 4] = [5.0, 4.0, 2.0, 0.4];
@@ -34,6 +34,8 @@ const LEAST: f64 = 2.0;
 const RAREST: f64 = 4.0;
 /// Items with less than this part of the best score are left out.
 const CUT: f64 = 0.2;
+/// And so are items that are about less than this part of what the best item is about: those with its common words only.
+const CUT_SHARE: f64 = 0.4;
 
 /// What a search found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,7 +62,9 @@ pub fn search(table: &mut ResultTable, words: &[String], catalog: &Catalog) -> R
     let asked = word_lists("asked.yml", include_str!("asked.yml"))?;
     let synonyms = synonyms()?;
     let rows = std::mem::take(&mut table.rows);
-    let items: Vec<Item> = rows.into_iter().map(|row| Item::new(row, catalog, &asked)).collect();
+    let mut seen = Stems::default();
+    let items: Vec<Item> =
+        rows.into_iter().map(|row| Item::new(row, catalog, &asked, &mut seen)).collect();
     let index = Index::new(&items);
     let stems: Vec<String> = words.iter().map(|word| stem(word)).collect();
     let terms: Vec<Term> = (0..stems.len()).map(|at| Term::new(&stems, at, &synonyms, &index)).collect();
@@ -71,8 +75,8 @@ pub fn search(table: &mut ResultTable, words: &[String], catalog: &Catalog) -> R
         .collect();
     // Equal rows keep their order.
     scored.sort_by(|a, b| b.0.score.total_cmp(&a.0.score));
-    let best = scored.first().map_or(0.0, |(rating, _)| rating.score);
-    scored.retain(|(rating, _)| rating.score >= CUT * best);
+    let (best, share) = scored.first().map_or((0.0, 0.0), |(rating, _)| (rating.score, rating.share));
+    scored.retain(|(rating, _)| rating.score >= CUT * best && rating.share >= CUT_SHARE * share);
     let first = scored.first().map(|(rating, _)| rating);
     let found = Found {
         is_answer: first.is_some_and(|rating| rating.share >= 0.5),
@@ -92,7 +96,12 @@ struct Rating {
 }
 
 impl Item {
-    fn new(row: Vec<Value>, catalog: &Catalog, asked: &BTreeMap<String, Vec<String>>) -> Self {
+    fn new(
+        row: Vec<Value>,
+        catalog: &Catalog,
+        asked: &BTreeMap<String, Vec<String>>,
+        stems: &mut Stems,
+    ) -> Self {
         let name = text(&row, 1).to_owned();
         let kind = text(&row, 0);
         let questions = asked.get(&name).cloned().unwrap_or_default();
@@ -104,7 +113,7 @@ impl Item {
         let others = if kind == "recorded" { tags.split(", ").collect() } else { vec![title.as_str()] };
         let phrases = questions.iter().map(String::as_str).chain(others).chain([name.as_str()]);
         let questions = phrases.filter(|phrase| !phrase.is_empty()).map(Question::new).collect();
-        let texts = [name.clone(), words, summary, body].map(|text| counts(&text));
+        let texts = [name.clone(), words, summary, body].map(|text| counts(&text, stems));
         let lengths = texts.each_ref().map(|text| text.values().sum());
         Self { questions, row, texts, lengths }
     }
@@ -357,12 +366,21 @@ fn documented(name: &str, kind: &str, catalog: &Catalog) -> (String, String) {
     (header.title.clone(), body)
 }
 
-fn counts(text: &str) -> Counts {
+/// The stems of words that were seen: the same words come thousands of times.
+type Stems = HashMap<String, String>;
+
+fn counts(text: &str, stems: &mut Stems) -> Counts {
     let mut counts = Counts::new();
     let joined = text.split(|c: char| !c.is_alphanumeric() && c != '-').filter(|word| is_compound(word));
     let joined = joined.map(|word| word.replace('-', "").to_lowercase());
     for word in tokens(text).into_iter().chain(joined) {
-        *counts.entry(stem(&word)).or_insert(0.0) += 1.0;
+        let stem = stems.entry(word).or_insert_with_key(|word| stem(word));
+        match counts.get_mut(stem) {
+            Some(count) => *count += 1.0,
+            None => {
+                counts.insert(stem.clone(), 1.0);
+            }
+        }
     }
     counts
 }
