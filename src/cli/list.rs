@@ -85,7 +85,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let is_search = !words.is_empty();
     if is_search {
         let found = search(&mut table, &words, &catalog)?;
-        doubt(&found, &words, &catalog);
+        doubt(&found, &words, &table, &catalog);
     }
     if args.output.format()? == Format::Text {
         let text =
@@ -100,21 +100,20 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     Ok(0)
 }
 
-/// Says so if nothing is about the words, or not about all.
-fn doubt(found: &Found, words: &[String], catalog: &Catalog) {
+/// Says so if nothing is about the words, or not about all, and how to ask it oneself.
+fn doubt(found: &Found, words: &[String], table: &ResultTable, catalog: &Catalog) {
     let unknown: Vec<&str> = found.unknown.iter().map(|at| words[*at].as_str()).collect();
+    let own = "write your own with `nsq new query NAME`";
     if unknown.len() == words.len() {
         let names = catalog.query_names().chain(catalog.relation_names());
         let near = Error::unknown("query", &words.join("_"), names, "`nsq list` shows all queries.");
         let hint = near.help().unwrap_or_default();
-        note(&format!("nsq has no answer about '{}'; {hint}", words.join(" ")));
-    } else if !found.is_answer {
-        let known: Vec<&str> =
-            words.iter().map(String::as_str).filter(|word| !unknown.contains(word)).collect();
+        note(&format!("nsq has no answer about '{}'; {hint} Or {own}", words.join(" ")));
+    } else if let (false, Some(nearest)) = (found.is_answer, table.rows.first()) {
+        let about = if unknown.is_empty() { words.join(" ") } else { unknown.join(" ") };
         note(&format!(
-            "nsq has no answer about '{}'; the first one is about '{}'",
-            unknown.join(" "),
-            known.join(" ")
+            "nsq has no answer about '{about}'; the nearest is {}, or {own}",
+            text(nearest, 1)
         ));
     }
 }

@@ -384,7 +384,7 @@ fn a_question_finds_its_queries_best_first() {
     let (_, out, error) = outcome(&["list", "gpu idle frobnicate"]);
     assert!(out.starts_with("gpu_idle_cause_sum "), "{out}");
     assert!(
-        error.contains("no answer about 'frobnicate'; the first one is about 'gpu idle'"),
+        error.contains("no answer about 'frobnicate'; the nearest is gpu_idle_cause_sum"),
         "{error}"
     );
 }

@@ -1,20 +1,53 @@
 //! Text → words that can be compared: in lower case, without endings, and with other words for the same thing.
 
 use nsq_value::error::{Error, Result};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::LazyLock;
 
 /// Words of a question that say nothing about its subject.
 const FILLERS: &str = "\
-    a about am an and any are as at be been being by can could did do does each enough every find for from get give happen happened \
-    happens has have how i if in into is it its me much my of on or our please see should show so take taken takes \
-    tell than that the their them there these they this those to use used uses was we were what when where which \
-    while who why will with would you your";
+    a about actually also am an and any anything are as at be been being by can could d did do does doing done dont each enough \
+    every find for from get gets getting give going happen happened happens has have how i if in into is it its just know \
+    let like ll lot m me much my need not of on or our please possible quite re really s see should show so some \
+    something spend spending spends spent t take taken takes taking took tell than that the their them then there these they \
+    this those to us use used uses using ve very want was way we were what when where which while who whose why will \
+    with would you your";
+
+/// Words that say where a question comes from, and little about its subject.
+const CONTEXT: &str = "\
+    analysis analyze app application code correctly different during file help inference job measure model nsight nsq nsys \
+    performance print problem profile profiler profiling program put question report result results run running script system \
+    systems train training wrong";
+
+/// Whether a word says where a question comes from: as a stem.
+pub(super) fn is_context(stem_of_word: &str) -> bool {
+    static STEMS: LazyLock<HashSet<String>> =
+        LazyLock::new(|| CONTEXT.split_ascii_whitespace().map(stem).collect());
+    STEMS.contains(stem_of_word)
+}
+
+/// Words that say how much there is of the subject of a question.
+const MEASURES: &str = "\
+    amount average bad big count fast faster few good grow grows high huge increase large less level little long longer lot \
+    low many maximum mean minimum more most number part per rate short slow slower spike spikes sum too total usage";
+
+/// Whether a word says how much, as a stem.
+pub(super) fn is_measure(stem_of_word: &str) -> bool {
+    static STEMS: LazyLock<HashSet<String>> =
+        LazyLock::new(|| MEASURES.split_ascii_whitespace().map(stem).collect());
+    STEMS.contains(stem_of_word)
+}
+
+static FILLER_WORDS: LazyLock<HashSet<&str>> =
+    LazyLock::new(|| FILLERS.split_ascii_whitespace().collect());
 
 /// The words of a question: in lower case, split at spaces and marks. Filler words are left out, unless there are no
 /// others.
 pub fn words_of(typed: &[String]) -> Vec<String> {
     let mut words = tokens(&typed.join(" "));
-    let is_filler = |word: &String| FILLERS.split(' ').any(|filler| filler == word);
+    let is_filler = |word: &String| {
+        word.bytes().all(|byte| byte.is_ascii_digit()) || FILLER_WORDS.contains(word.as_str())
+    };
     if !words.iter().all(is_filler) {
         words.retain(|word| !is_filler(word));
     }
@@ -40,7 +73,7 @@ pub(super) fn tokens(text: &str) -> Vec<String> {
 }
 
 /// Endings, the longest first, what stands for them, and how long the rest must be.
-const ENDINGS: [(&str, &str, usize); 22] = [
+const ENDINGS: [(&str, &str, usize); 24] = [
     ("isations", "", 3),
     ("izations", "", 3),
     ("isation", "", 3),
@@ -53,6 +86,8 @@ const ENDINGS: [(&str, &str, usize); 22] = [
     ("izer", "", 4),
     ("ize", "", 3),
     ("ise", "", 4),
+    ("ators", "", 4),
+    ("ator", "", 4),
     ("ating", "", 4),
     ("ated", "", 4),
     ("ate", "", 4),
@@ -65,8 +100,43 @@ const ENDINGS: [(&str, &str, usize); 22] = [
     ("ed", "", 4),
 ];
 
-/// A word without its ending: `launched` and `launches` are `launch`, `utilisation` and `utilize` are `util`.
+/// Stems that are written in two ways, and the one that stands for both.
+const SAME: [(&str, &str); 22] = [
+    ("apis", "api"),
+    ("cpus", "cpu"),
+    ("gpus", "gpu"),
+    ("tpus", "tpu"),
+    ("avg", "mean"),
+    ("averag", "mean"),
+    ("bw", "bandwidth"),
+    ("comm", "communic"),
+    ("dtod", "d2d"),
+    ("dtoh", "d2h"),
+    ("exec", "execut"),
+    ("freq", "frequency"),
+    ("func", "function"),
+    ("htod", "h2d"),
+    ("kern", "kernel"),
+    ("mem", "memory"),
+    ("statistic", "stat"),
+    ("consum", "util"),
+    ("consumpt", "util"),
+    ("synchron", "sync"),
+    ("timing", "time"),
+    ("usag", "util"),
+];
+
+/// The stem of a word. Words that are written in two ways have the same one: `kern` and `kernel`.
 pub(super) fn stem(word: &str) -> String {
+    let stem = without_ending(word);
+    match SAME.iter().find(|(one, _)| *one == stem) {
+        Some((_, other)) => (*other).to_owned(),
+        None => stem,
+    }
+}
+
+/// A word without its ending: `launched` and `launches` are `launch`, `utilisation` and `utilize` are `util`.
+fn without_ending(word: &str) -> String {
     let has_rest = |rest: &str, least: usize| rest.chars().count() >= least;
     for (ending, other, least) in ENDINGS {
         if let Some(rest) = word.strip_suffix(ending).filter(|rest| has_rest(rest, least)) {
@@ -83,7 +153,7 @@ pub(super) fn stem(word: &str) -> String {
             {
                 rest.to_owned()
             }
-            (.., Some(rest)) if has_rest(rest, 3) => return stem(rest),
+            (.., Some(rest)) if has_rest(rest, 3) => return without_ending(rest),
             _ => word.to_owned(),
         },
     };
@@ -136,7 +206,9 @@ mod tests {
             &["kernel", "kernels"],
             &["stop", "stopped", "stops"],
             &["step", "steps"],
-            &["communication", "communicate"],
+            &["communication", "communicate", "comm"],
+            &["kern", "kernels"],
+            &["synchronize", "synchronization", "syncs"],
         ] {
             let stems: Vec<String> = alike.iter().map(|word| stem(word)).collect();
             assert!(stems.iter().all(|one| *one == stems[0]), "{stems:?}");
