@@ -58,6 +58,13 @@ else
   echo 'skipped: other root folders, which need root'
 fi
 
+if command -v sqlite3 >/dev/null; then
+  loaded=$(sqlite3 -readonly "$example" -cmd ".load $work/lib/nsq/nsq" 'SELECT count(*) FROM top_kernels')
+  [ "$loaded" = 20 ] || { echo "the extension of SQLite answers $loaded"; exit 1; }
+else
+  echo 'skipped: the extension, which needs a sqlite3 shell'
+fi
+
 pages=$(find "$work/share/man/man1" -name 'nsq*.1' | wc -l)
 [ "$pages" -ge 20 ] || { echo "only $pages manual pages"; exit 1; }
 for shell in bash-completion/completions/nsq zsh/site-functions/_nsq fish/vendor_completions.d/nsq.fish; do
@@ -65,7 +72,7 @@ for shell in bash-completion/completions/nsq zsh/site-functions/_nsq fish/vendor
 done
 if command -v dpkg-deb >/dev/null; then
   dpkg-deb --contents "$files"/nsq_*_amd64.deb >"$work/contents"
-  for path in ./usr/bin/nsq ./usr/share/man/man1/nsq.1.gz ./usr/share/doc/nsq/copyright; do
+  for path in ./usr/bin/nsq ./usr/lib/nsq/nsq.so ./usr/share/man/man1/nsq.1.gz ./usr/share/doc/nsq/copyright; do
     grep -q " $path\$" "$work/contents" || { echo "the package lacks $path"; exit 1; }
   done
 fi
