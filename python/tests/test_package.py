@@ -275,3 +275,14 @@ def test_ctrl_c_stops_an_export(tmp_path, monkeypatch):
     child = started.read_text().strip()
     assert subprocess.run(["kill", "-0", child], capture_output=True).returncode != 0, "nsys runs on"
     assert not [path for path in (tmp_path / "cache").rglob("*.sqlite")]
+
+
+def test_the_extension_of_sqlite_is_in_the_package(example):
+    path = nq.extension_path()
+    assert pathlib.Path(path).name in ("nsq.so", "nsq.dylib")
+    connection = sqlite3.connect(f"file:{example}?mode=ro", uri=True)
+    if not hasattr(connection, "enable_load_extension"):
+        pytest.skip("this Python loads no extensions into SQLite")
+    connection.enable_load_extension(True)
+    connection.load_extension(path)
+    assert connection.execute("SELECT count(*) FROM top_kernels").fetchone() == (20,)

@@ -34,6 +34,7 @@ doubtful_step AS (
     AND part IN ('median', 'steady')
   GROUP BY global_tid, gpu_id
   HAVING times >= 2
+  ORDER BY times DESC, global_tid, gpu_id
   LIMIT 1
 ),
 span AS (

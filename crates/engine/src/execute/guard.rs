@@ -151,12 +151,6 @@ impl State {
             {
                 Authorization::Allow
             }
-            // No column: the statement counts rows, and looks them up by ID. SQLite does not name the view then.
-            AuthAction::Read { table_name, column_name: "" }
-                if table_name.eq_ignore_ascii_case(STRING_TABLE) =>
-            {
-                Authorization::Allow
-            }
             AuthAction::Read { table_name, .. } if self.is_secret(table_name, context.accessor) => {
                 self.denied = Some(table_name.to_owned());
                 Authorization::Deny
