@@ -64,7 +64,8 @@ unsafe fn begin(connection: *mut ffi::sqlite3, message: *mut *mut c_char, api: *
         unsafe { Connection::from_handle(connection) }.and_then(|host| offer::begin(&host))
     });
     match begun {
-        Ok(Ok(())) => ffi::SQLITE_OK,
+        // The library of queries is parsed once: without this, SQLite unloads the extension with each connection.
+        Ok(Ok(())) => ffi::SQLITE_OK_LOAD_PERMANENTLY,
         Ok(Err(error)) => refuse(&CString::new(format!("nsq: {error}")).unwrap_or_default()),
         Err(_) => refuse(c"nsq failed to begin. Please report it"),
     }
