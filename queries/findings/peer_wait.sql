@@ -2,7 +2,7 @@
 name: peer_wait
 version: 1
 title: Sends and receives that wait for the other GPU
-summary: Time in which a GPU waits in a send or receive because its peer still computes.
+summary: Time in which a GPU waits in a send or receive because its peer is still busy.
 why: To see the bubbles of pipeline parallelism, which look like communication.
 kind: finding
 tags: [gpu, communication]

@@ -13,6 +13,8 @@ unsafe extern "C" {
     fn nsq_host_begin(api: *const c_void) -> *const c_char;
     /// A copy of the text that the host frees.
     fn nsq_host_message(api: *const c_void, text: *const c_char) -> *mut c_char;
+    /// Whether the statement that runs on the connection is to end.
+    fn nsq_host_is_over(connection: *mut ffi::sqlite3) -> c_int;
 }
 
 /// What SQLite calls for a library of any name.
@@ -83,9 +85,9 @@ impl Host {
         Self(connection)
     }
 
-    /// Whether someone stopped the statement, as Ctrl-C in the shell does.
+    /// Whether someone stopped the statement: Ctrl-C in the shell, or a limit of time.
     pub(crate) fn is_interrupted(self) -> bool {
         // SAFETY: the promise of `new`.
-        unsafe { ffi::sqlite3_is_interrupted(self.0) != 0 }
+        unsafe { nsq_host_is_over(self.0) != 0 }
     }
 }

@@ -195,6 +195,11 @@ def interrupted(report):
     # Far below the minutes after which a test is ended: the time itself is not what is tested.
     assert time.monotonic() - began < 60
     timer.join()
+    # A handler that ends a statement after a time, as Datasette sets one.
+    until = time.monotonic() + 0.5
+    connection.limit(lambda: time.monotonic() > until)
+    refuses(connection, "SELECT * FROM endless", "interrupted")
+    connection.limit(None)
     assert connection.value("SELECT count(*) FROM kernel") > 0
     # A statement that needs no more rows ends, too.
     connection.ask("SELECT * FROM kernel", most=1)

@@ -7,6 +7,7 @@ import os
 OK, ROW, DONE, INTERRUPT = 0, 100, 101, 9
 READ_ONLY, URI, FULL_MUTEX = 1, 0x40, 0x10000
 ENABLE_LOAD_EXTENSION = 1005
+PROGRESS = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 INTEGER, REAL, TEXT, BLOB, NULL = 1, 2, 3, 4, 5
 
 
@@ -93,6 +94,11 @@ class Connection:
 
     def interrupt(self):
         self.lib.sqlite3_interrupt(self.handle)
+
+    def limit(self, is_over):
+        """Ends statements when the function returns true."""
+        self.handler = PROGRESS(lambda _: int(is_over())) if is_over else PROGRESS()
+        self.lib.sqlite3_progress_handler(self.handle, 1000 if is_over else 0, self.handler, None)
 
     def close(self):
         code = self.lib.sqlite3_close(self.handle)
