@@ -25,6 +25,7 @@ struct Part {
     devices: Vec<i64>,
     streams: Vec<i64>,
     processes: Vec<i64>,
+    threads: Vec<String>,
     nvtx: Vec<String>,
     iterations: Vec<String>,
     exclude: Vec<String>,
@@ -57,6 +58,7 @@ impl Ask {
             devices: scope.devices.clone(),
             streams: scope.streams.clone(),
             processes: scope.processes.clone(),
+            threads: scope.threads.clone(),
             nvtx: scope.nvtx.clone(),
             iterations: scope.iterations.clone(),
             exclude: scope.exclude.clone(),
@@ -85,7 +87,7 @@ impl Ask {
     }
 
     pub(crate) fn scope(&self) -> Scope {
-        let Part { time, gpus, devices, streams, processes, nvtx, .. } = self.scope.clone();
+        let Part { time, gpus, devices, streams, processes, threads, nvtx, .. } = self.scope.clone();
         let Part { iterations, exclude, windows, attribute: rule, keep_names, steady, .. } =
             self.scope.clone();
         Scope {
@@ -94,6 +96,7 @@ impl Ask {
             devices,
             streams,
             processes,
+            threads,
             nvtx,
             iterations,
             exclude,

@@ -39,6 +39,8 @@ pub(crate) struct ScopeArgs {
     streams: Vec<i64>,
     /// Process IDs.
     processes: Vec<i64>,
+    /// Only ranges, calls and launched work of these threads: names with `*` and `?`, or thread IDs.
+    threads: Vec<String>,
     /// Only work of these NVTX ranges: `NAME[@DOMAIN][/INDEX]`, with `*` and `?`.
     nvtx: Vec<String>,
     /// Only these iterations: `step/3`, `step/2..5`, from 0 per thread.
@@ -68,6 +70,7 @@ impl ScopeArgs {
             devices: self.devices.clone(),
             streams: self.streams.clone(),
             processes: self.processes.clone(),
+            threads: self.threads.clone(),
             nvtx: self.nvtx.clone(),
             iterations: self.iterations.clone(),
             exclude: self.exclude.clone(),

@@ -7,7 +7,7 @@
 //!   its own options without.
 
 /// Options of nsq, and the arguments that say the same. Others have no argument.
-const OPTIONS: [(&str, &str); 17] = [
+const OPTIONS: [(&str, &str); 18] = [
     ("--attribute", "attribute"),
     ("--device", "devices"),
     ("--exclude", "exclude"),
@@ -21,6 +21,7 @@ const OPTIONS: [(&str, &str); 17] = [
     ("--process", "processes"),
     ("--query", "query"),
     ("--stream", "streams"),
+    ("--thread", "threads"),
     ("--time", "time"),
     ("--window", "windows"),
     ("-p", "params"),

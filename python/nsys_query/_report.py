@@ -84,6 +84,7 @@ class Report:
         device: Optional[Numbers] = None,
         stream: Optional[Numbers] = None,
         process: Optional[Numbers] = None,
+        thread: Optional[Texts] = None,
         attribute: Optional[str] = None,
         keep_names: bool = False,
         classes: Optional[str] = None,
@@ -103,6 +104,7 @@ class Report:
         - ``steady``: only steps after the warm-up; the query ``steps`` lists them
         - ``gpu``: GPU numbers, as every answer shows them
         - ``device``, ``stream``, ``process``: CUDA device ordinals, streams and process IDs
+        - ``thread``: names (globs) or IDs of threads: their ranges and calls, and the work that they launched
         - ``attribute``: which launches belong to a range, ``"thread"``, ``"process"`` or ``"capture"``
         - ``keep_names``: keep the numbers in range names
         - ``classes``: the class map of GPU operations, a name or a file
@@ -134,6 +136,7 @@ class Report:
         device: Optional[Numbers] = None,
         stream: Optional[Numbers] = None,
         process: Optional[Numbers] = None,
+        thread: Optional[Texts] = None,
         attribute: Optional[str] = None,
         keep_names: bool = False,
         classes: Optional[str] = None,
@@ -170,6 +173,7 @@ class Report:
         device: Optional[Numbers] = None,
         stream: Optional[Numbers] = None,
         process: Optional[Numbers] = None,
+        thread: Optional[Texts] = None,
         attribute: Optional[str] = None,
         keep_names: bool = False,
         classes: Optional[str] = None,
@@ -261,6 +265,7 @@ class Report:
         device: Optional[Numbers] = None,
         stream: Optional[Numbers] = None,
         process: Optional[Numbers] = None,
+        thread: Optional[Texts] = None,
         attribute: Optional[str] = None,
         keep_names: bool = False,
     ) -> List[str]:
@@ -288,6 +293,7 @@ class Report:
         gpu: Optional[Numbers] = None,
         device: Optional[Numbers] = None,
         process: Optional[Numbers] = None,
+        thread: Optional[Texts] = None,
         timeout: Optional[float] = None,
         **more: Any,
     ) -> Answers:
@@ -338,6 +344,7 @@ def diff(
     device: Optional[Numbers] = None,
     stream: Optional[Numbers] = None,
     process: Optional[Numbers] = None,
+    thread: Optional[Texts] = None,
     attribute: Optional[str] = None,
     keep_names: bool = False,
     classes: Optional[str] = None,
@@ -415,7 +422,8 @@ def _params(params: Optional[Mapping[str, Any]], more: Mapping[str, Any]) -> Lis
 def _how(given: Mapping[str, Any]) -> Dict[str, Any]:
     """The scope and the limits, from the keywords of a call."""
     how = {name: given.get(name) for name in ("time", "attribute", "classes", "timeout", "max_rows")}
-    how.update({name: _listed(given[name]) for name in ("gpu", "device", "stream", "process", "nvtx", "exclude", "window")})
+    listed = ("gpu", "device", "stream", "process", "thread", "nvtx", "exclude", "window")
+    how.update({name: _listed(given[name]) for name in listed})
     return {**how, "keep_names": given["keep_names"], "steady": bool(given.get("steady")), "iter": _iterations(given["iter"])}
 
 

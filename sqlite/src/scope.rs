@@ -49,6 +49,7 @@ fn set(scope: &mut Scope, option: &str) -> std::result::Result<(), String> {
         "device" => scope.devices.push(id()?),
         "stream" => scope.streams.push(id()?),
         "process" => scope.processes.push(id()?),
+        "thread" => scope.threads.push(text),
         "nvtx" => scope.nvtx.push(text),
         "iter" => scope.iterations.push(text),
         "exclude" => scope.exclude.push(text),
@@ -68,7 +69,7 @@ fn set(scope: &mut Scope, option: &str) -> std::result::Result<(), String> {
         _ => {
             return Err(format!(
                 "nsq_scope: unknown option '{name}'. Options: attribute, device, exclude, gpu, iter, nvtx, process, \
-                 steady, stream, time, whole, window, as in {EXAMPLE}"
+                 steady, stream, thread, time, whole, window, as in {EXAMPLE}"
             ));
         }
     }

@@ -347,6 +347,53 @@ fn scopes_keep_overlapping_kernels() {
 }
 
 #[test]
+fn threads_are_chosen_by_name_or_id() {
+    let report = project("fixtures/example.sqlite");
+    let report = report.to_str().unwrap();
+    let ask = |sql: &str, options: &[&str]| {
+        let sql = ["sql", report, sql, "--format", "csv", "--no-header"];
+        stdout(&[&sql[..], options].concat()).trim().to_owned()
+    };
+    let kernels = "SELECT count(*), sum(dur_ns) FROM kernel";
+    let by_hand = |threads: &str| {
+        let launched = "FROM kernel JOIN launch ON op_kind = 'kernel' AND op_id = kernel_id JOIN cuda_call USING (call_id)";
+        ask(&format!("SELECT count(*), sum(kernel.dur_ns) {launched} WHERE {threads}"), &[])
+    };
+    let of = |name: &str| {
+        by_hand(&format!(
+            "cuda_call.global_tid IN (SELECT global_tid FROM thread WHERE thread_name = '{name}')"
+        ))
+    };
+    let backward = of("pt_autograd_0");
+    assert_ne!(backward, of("python"));
+    assert_eq!(ask(kernels, &["--thread", "pt_autograd_0"]), backward);
+    assert_eq!(ask(kernels, &["--thread", "pt_*"]), backward);
+    let (one, both) = ("cuda_call.global_tid & 16777215 = 4161", ask(kernels, &[]));
+    assert_eq!(ask(kernels, &["--thread", "4161"]), by_hand(one));
+    assert_eq!(ask(kernels, &["--thread", "pt_*", "--thread", "python"]), both);
+    // The same in the sweeps, for calls and for ranges.
+    let busy = "SELECT sum(busy_ns) FROM gpu_window";
+    assert_eq!(ask(busy, &["--thread", "pt_*", "--thread", "python"]), ask(busy, &[]));
+    assert_ne!(ask(busy, &["--thread", "python"]), ask(busy, &[]));
+    let calls = "SELECT count(*), min(global_tid & 16777215), max(global_tid & 16777215) FROM cuda_call";
+    assert_eq!(ask(calls, &["--thread", "data_loader"]), "43,4141,4142");
+    assert_eq!(ask("SELECT count(*) FROM nvtx_range", &["--thread", "python"]), "352");
+    assert_eq!(ask("SELECT count(*) FROM nvtx_range", &["--thread", "pt_*"]), "0");
+    // Together with ranges, a launch must be in both.
+    let step = ["--iter", "step/3", "--attribute", "process"];
+    let sum = |options: &[&str]| -> i64 {
+        ask("SELECT count(*) FROM kernel", &[&step[..], options].concat()).parse().unwrap()
+    };
+    assert_eq!(sum(&["--thread", "python"]) + sum(&["--thread", "pt_*"]), sum(&[]));
+    assert!(sum(&["--thread", "python"]) > 0);
+    let output =
+        nsq().args(["run", report, "-q", "top_kernels", "--thread", "pyhton"]).output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    assert!(error.contains("unknown thread 'pyhton'") && error.contains("'python' (4101)"), "{error}");
+}
+
+#[test]
 fn a_scope_that_does_not_apply_prints_a_note() {
     let (_fixtures, report) = fixture("two_streams_overlap");
     let output =

@@ -18,18 +18,20 @@ struct Known {
 }
 
 impl OpenReport {
-    /// The scope in numbers of this report: GPUs become devices of processes, and steps become a window. Also returns
-    /// notes about what they are.
+    /// The scope in numbers of this report: GPUs become devices of processes, names of threads become IDs, and steps become a
+    /// window. Also returns notes about what they are.
     ///
     /// # Errors
     ///
-    /// [`nsq_value::error::Error::Usage`] if the scope is the steady state, and the report has no steps.
+    /// [`nsq_value::error::Error::Usage`] if the scope is the steady state, and the report has no steps, or if no thread has
+    /// a name or ID of the scope.
     pub fn in_numbers(
         &self,
         catalog: &Catalog,
         scope: &Scope,
         limits: &Limits,
     ) -> Result<(Scope, Vec<String>)> {
+        let scope = &self.of_threads(catalog, scope, limits)?;
         let (scope, mut notes) = self.of_gpus(catalog, scope, limits)?;
         let (scope, of_steps) = self.of_steps(catalog, &scope, limits)?;
         notes.extend(of_steps);

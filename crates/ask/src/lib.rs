@@ -11,6 +11,7 @@ mod evidence;
 mod explain;
 mod gpus;
 pub mod input;
+mod launchers;
 pub mod materialize;
 pub mod open_report;
 #[cfg(feature = "cli")]

@@ -31,6 +31,11 @@ pub struct ScopeArgs {
     /// Only events of these process IDs.
     #[arg(hide_short_help = true, long, value_name = "PID", value_delimiter = ',')]
     pub process: Vec<i64>,
+    /// Only ranges and calls of these threads, and the GPU work that they launched; may be repeated.
+    ///
+    /// A glob for the name, or a thread ID: `--query scope_threads` lists both.
+    #[arg(hide_short_help = true, long, value_name = "NAME|TID")]
+    pub thread: Vec<String>,
     /// Only work launched or done inside NVTX ranges of this name; may be repeated.
     ///
     /// NAME is a glob that matches the range's message, with or without its domain (domain:message).
@@ -83,7 +88,7 @@ pub enum Fold {
 impl ScopeArgs {
     /// Whether no option restricts the scope.
     pub fn is_whole(&self) -> bool {
-        let lists = [&self.nvtx, &self.iter, &self.exclude, &self.window];
+        let lists = [&self.thread, &self.nvtx, &self.iter, &self.exclude, &self.window];
         let ids = [&self.gpu, &self.device, &self.stream, &self.process];
         self.time.is_none()
             && !self.steady
@@ -105,6 +110,7 @@ impl ScopeArgs {
             devices: self.device.clone(),
             streams: self.stream.clone(),
             processes: self.process.clone(),
+            threads: self.thread.clone(),
             nvtx: self.nvtx.clone(),
             iterations: self.iter.clone(),
             exclude: self.exclude.clone(),

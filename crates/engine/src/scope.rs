@@ -21,6 +21,8 @@ pub struct ScopeText {
     pub streams: Vec<i64>,
     /// Process IDs.
     pub processes: Vec<i64>,
+    /// Threads whose ranges, calls and launched work count: names (GLOB patterns) or thread IDs.
+    pub threads: Vec<String>,
     /// NVTX ranges whose work counts: `NAME[@DOMAIN][/INDEX]`.
     pub nvtx: Vec<String>,
     /// Iterations whose work counts: `NAME[/INDEX]`, numbered from 0 per thread.
@@ -39,6 +41,7 @@ impl ScopeText {
     /// The scope as options of the command line.
     pub fn words(&self) -> Vec<String> {
         let texts = [
+            ("--thread", &self.threads),
             ("--nvtx", &self.nvtx),
             ("--iter", &self.iterations),
             ("--exclude", &self.exclude),
@@ -69,6 +72,7 @@ impl ScopeText {
             devices: self.devices.clone(),
             streams: self.streams.clone(),
             processes: self.processes.clone(),
+            launchers: self.threads.clone(),
             nvtx: selectors(&self.nvtx, false)?,
             iterations: selectors(&self.iterations, true)?,
             exclude: selectors(&self.exclude, false)?,

@@ -116,6 +116,12 @@ pub struct Scope {
     /// Global IDs of the threads of events on the CPU. GPU work is not filtered by them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub threads: Vec<i64>,
+    /// Names (GLOB patterns) or IDs of threads: only their ranges and calls, and operations that they launched.
+    #[serde(rename = "thread", skip_serializing_if = "Vec::is_empty")]
+    pub launchers: Vec<String>,
+    /// Global IDs of the threads of `launchers`. Whoever begins a session finds them in the report.
+    #[serde(skip)]
+    pub launcher_tids: Vec<i64>,
     /// Only operations launched in these NVTX ranges, and events inside them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nvtx: Vec<Selector>,
@@ -177,9 +183,11 @@ impl Scope {
         }
     }
 
-    /// The same scope without filters by NVTX range.
+    /// The same scope without filters by NVTX range or launching thread.
     pub fn without_ranges(&self) -> Self {
         Self {
+            launchers: Vec::new(),
+            launcher_tids: Vec::new(),
             nvtx: Vec::new(),
             iterations: Vec::new(),
             exclude: Vec::new(),
@@ -193,13 +201,17 @@ impl Scope {
         self.steady || self.start_ns.is_some() || self.end_ns.is_some() || self.selects_ranges()
     }
 
-    /// Whether the scope filters by NVTX ranges.
+    /// Whether the scope filters by NVTX ranges, or launches by threads.
     pub fn selects_ranges(&self) -> bool {
         self.selects_launches() || !self.windows.is_empty()
     }
 
-    /// Whether the scope filters launches by NVTX ranges.
+    /// Whether the scope filters launches by NVTX ranges or threads.
     pub fn selects_launches(&self) -> bool {
+        self.selects_launches_by_range() || !self.launchers.is_empty()
+    }
+
+    fn selects_launches_by_range(&self) -> bool {
         !(self.nvtx.is_empty() && self.iterations.is_empty() && self.exclude.is_empty())
     }
 
@@ -295,8 +307,9 @@ impl Scope {
             (
                 "the selection of NVTX ranges",
                 columns.op.is_some() || columns.thread.is_some(),
-                self.selects_launches(),
+                self.selects_launches_by_range(),
             ),
+            ("--thread", columns.op.is_some() || columns.thread.is_some(), !self.launchers.is_empty()),
             ("--window", columns.time.is_some(), !self.windows.is_empty()),
         ]
         .into_iter()

@@ -1,4 +1,4 @@
-//! Scopes that are selected by NVTX ranges: `--nvtx`, `--iter`, `--exclude` and `--window`.
+//! Scopes that are selected by NVTX ranges and by threads: `--nvtx`, `--iter`, `--exclude`, `--window` and `--thread`.
 
 use super::names::{NameRules, Names};
 use crate::execute::native::ids::PROCESS;
@@ -19,6 +19,8 @@ pub(super) struct RangeScope {
     iterations: Option<Selected>,
     unwanted: Selected,
     windows: Windows,
+    /// The threads that count, by global ID; `None`: all.
+    threads: Option<HashSet<i64>>,
     /// GPU time in the ranges of `--nvtx` and `--iter`; `None` without them, or if attribution is by process.
     pub(super) time: Option<AttributedTime>,
 }
@@ -62,6 +64,8 @@ impl RangeScope {
             iterations: find(&scope.iterations)?,
             unwanted: find(&scope.exclude)?.unwrap_or_default(),
             windows: Windows::new(windows),
+            threads: (!scope.launchers.is_empty())
+                .then(|| scope.launcher_tids.iter().copied().collect()),
             time: None,
         };
         if !found.holds_outside() {
@@ -77,7 +81,8 @@ impl RangeScope {
         attribution: &Attribution,
         named: Option<&Selected>,
     ) -> Option<AttributedTime> {
-        if attribution.reach == Reach::Process {
+        // With threads, work of other threads is left out on purpose.
+        if attribution.reach == Reach::Process || self.threads.is_some() {
             return None;
         }
         let capture = &attribution.capture;
@@ -113,8 +118,15 @@ impl RangeScope {
     /// An operation without a launch counts as outside all ranges.
     pub(super) fn holds_launch(&self, attribution: &Attribution, launch: Option<u32>) -> bool {
         let launch = launch.and_then(|launch| attribution.capture.launches.get(launch));
-        let Some(launch) = launch else { return self.holds_outside() };
-        self.holds(attribution.group_of(launch.thread), launch.start, launch.end)
+        let Some(launch) = launch else { return self.threads.is_none() && self.holds_outside() };
+        self.is_of_thread(attribution, launch.thread)
+            && self.holds(attribution.group_of(launch.thread), launch.start, launch.end)
+    }
+
+    /// Whether what the thread does is in the scope.
+    fn is_of_thread(&self, attribution: &Attribution, thread: u32) -> bool {
+        let tid = || attribution.capture.threads.get(thread as usize).map(|thread| thread.global_tid);
+        self.threads.as_ref().is_none_or(|threads| tid().is_some_and(|tid| threads.contains(&tid)))
     }
 
     /// Whether the scope includes what is outside all ranges.
@@ -125,6 +137,7 @@ impl RangeScope {
     /// Whether the range itself is in the scope.
     pub(super) fn holds_range(&self, attribution: &Attribution, range: &Range) -> bool {
         self.is_in_window(range.start, range.end)
+            && self.is_of_thread(attribution, range.thread)
             && self.holds(attribution.group_of(range.thread), range.start, range.end)
     }
 
@@ -356,7 +369,12 @@ pub(super) fn register(
         (0u32..).zip(&capture.threads).map(|(index, thread)| (thread.global_tid, index)).collect()
     };
     connection.create_scalar_function(SELECTS_CALL, 3, flags, move |context| {
-        let thread = number(context, 0).map(|tid| if by_process { tid & PROCESS } else { tid });
+        let tid = number(context, 0);
+        if ranges.threads.as_ref().is_some_and(|threads| !tid.is_some_and(|tid| threads.contains(&tid)))
+        {
+            return Ok(false);
+        }
+        let thread = tid.map(|tid| if by_process { tid & PROCESS } else { tid });
         // A thread without ranges is outside all ranges.
         let Some(&group) = thread.and_then(|thread| groups.get(&thread)) else {
             return Ok(ranges.holds_outside());
