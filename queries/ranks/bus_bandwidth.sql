@@ -33,7 +33,7 @@ collective AS (
     communicator,
     sequence,
     operation,
-    sum(size_bytes) / nullif(count(size_bytes), 0) AS size_bytes,
+    sum(size_bytes) / nullif(count(size_bytes), 0) AS mean_bytes,
     min(size_bytes) <> max(size_bytes) AS is_uneven,
     coalesce(max(rank_count), max(seen_count)) AS rank_count,
     max(seen_count) AS seen_count,
@@ -55,7 +55,7 @@ collective AS (
 sized AS (
   SELECT
     operation,
-    CASE WHEN is_uneven THEN sum(size_bytes) OVER same / count(*) OVER same ELSE size_bytes END AS size_bytes,
+    CASE WHEN is_uneven THEN sum(mean_bytes) OVER same / count(*) OVER same ELSE mean_bytes END AS size_bytes,
     is_uneven,
     rank_count,
     seen_count,
