@@ -969,8 +969,10 @@ fn ranks_may_contribute_different_sizes() {
                 .take(4)
                 .map(|row| format!("{} {} {}", row["member"], row["size_bytes"], row["agrees"]))
                 .collect();
-            let wanted: Vec<String> =
-                (0..4).zip(elements).map(|(rank, elements)| format!("{rank} {} 1", 4 * elements)).collect();
+            let wanted: Vec<String> = (0..4)
+                .zip(elements)
+                .map(|(rank, elements)| format!("{rank} {} 1", 4 * elements))
+                .collect();
             assert_eq!(sizes, wanted, "{name}");
             // 250 µs for the mean of the sizes.
             let mean = elements.iter().sum::<i64>();

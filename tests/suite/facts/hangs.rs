@@ -66,7 +66,10 @@ fn the_first_collective_without_gpu_work_is_the_one_that_waits() {
     let capture = reducing(&[13, 12, 11, 11]);
     let found = who(&capture);
     assert_eq!(found.len(), 2, "{found:?}");
-    assert!(found.iter().all(|row| row.ends_with("12 1116020000 300 (GPU 2), 400 (GPU 3) 2")), "{found:?}");
+    assert!(
+        found.iter().all(|row| row.ends_with("12 1116020000 300 (GPU 2), 400 (GPU 3) 2")),
+        "{found:?}"
+    );
     let screen = capture.screen();
     assert!(
         screen.contains("processes 300 (GPU 2), 400 (GPU 3) did not launch call 12 of ncclAllReduce"),
