@@ -1,6 +1,6 @@
 /*---
 name: collective_arrivals
-version: 2
+version: 3
 title: Arrivals at collectives
 summary: When each rank came to each collective, and how long it waited for the last one.
 why: To see which rank makes the others wait, and in which collective.
@@ -13,7 +13,7 @@ columns:
   - {name: communicator, type: text, priority: 2, doc: "The same on all of its ranks: the communicator ID of NCCL; name and ranks of PyTorch's process group; operation and stream if guessed."}
   - {name: sequence, type: int, priority: 0, doc: "Place among the collectives of the communicator, from 0."}
   - {name: operation, type: text, priority: 0, doc: "AllReduce, Broadcast, Reduce, AllGather, ReduceScatter, AllToAll or another; SendRecv, as in collective_op."}
-  - {name: size_bytes, type: bytes, unit: bytes, label: "size", priority: 1, doc: "What each rank contributes, of a reduce-scatter what each rank gets, of an all-to-all what goes to each rank; null if unknown."}
+  - {name: size_bytes, type: bytes, unit: bytes, label: "size", priority: 1, doc: "What the rank contributes, of a reduce-scatter what it gets; null if unknown."}
   - {name: rank, type: int, priority: 0, doc: "Rank in the whole program if it is known for all members of the communicator that are seen; else within the communicator; else the place by host name. Null if unknown."}
   - {name: rank_source, type: text, label: "rank is", priority: 3, doc: "How rank is known. program: rank in the whole program. communicator: rank within the communicator. host name: place by the host in the name of the report, as in HOST_PID.TIME.pt.trace.json. Null if unknown."}
   - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the kernel, on the clock of the first report that shares collectives with its own."}
@@ -27,7 +27,7 @@ columns:
   - {name: uncertainty_ns, type: duration, unit: ns, label: "uncertainty", priority: 2, doc: "Uncertainty of the difference between clocks; 0 within one report."}
   - {name: seen_count, type: int, unit: count, label: "ranks seen", priority: 2, doc: "Ranks that the reports show in this collective."}
   - {name: rank_count, type: int, unit: count, label: "ranks", priority: 2, doc: "Ranks of the communicator; null if unknown."}
-  - {name: agrees, type: bool, priority: 2, doc: "Whether all ranks seen ran the same operation with the same size, and at the same time if none can end before the last begins. If not, the ranks are out of step, or captures began at different collectives. A guess agrees only if all ranks have the same number, and if nine in ten of those of its communicator agree. None agrees if a rank is in it twice, as with several profiler cycles that count from 0."}
+  - {name: agrees, type: bool, priority: 2, doc: "Whether all ranks seen ran the same operation with the same size, and at the same time if none can end before the last begins. In traces of PyTorch, sizes of an all-to-all or an all-gather may differ. If a collective does not agree, the ranks are out of step, or captures began at different collectives. A guess agrees only if all ranks have the same number, and if nine in ten of those of its communicator agree. None agrees if a rank is in it twice, as with several profiler cycles that count from 0."}
   - {name: source, type: text, priority: 2, doc: "How the communicator and its sequence are known: payload of NCCL, trace of PyTorch, or guess from the order of kernels on a stream."}
   - {name: kernel_id, type: id, priority: 3, doc: "Kernel of the collective: row ID in the raw table of its report."}
   - {name: side, type: int, priority: 3, doc: "Position of the report, from 0."}
@@ -149,7 +149,11 @@ matched AS (
     min(start_ns + dur_ns) OVER same AS first_end_ns,
     count(*) OVER same AS seen_count,
     min(operation) OVER same = max(operation) OVER same
-    AND min(coalesce(size_bytes, -1)) OVER same = max(coalesce(size_bytes, -1)) OVER same
+    AND (
+      min(coalesce(size_bytes, -1)) OVER same = max(coalesce(size_bytes, -1)) OVER same
+      -- PyTorch lets each rank contribute another size. NCCL itself does not.
+      OR (source = 'trace' AND operation IN ('AllToAll', 'AllGather'))
+    )
     AND (source <> 'guess' OR min(own_count) OVER same = max(own_count) OVER same)
     AND max(same_rank_count) OVER same = 1 AS is_alike,
     CASE WHEN min(side) OVER same = max(side) OVER same THEN 0 ELSE max(uncertainty_ns) OVER same END AS apart_ns,

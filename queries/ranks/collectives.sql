@@ -1,6 +1,6 @@
 /*---
 name: collectives
-version: 2
+version: 3
 title: Collectives
 summary: Each collective of NCCL, with its size, its communicator and its kernel.
 why: To see which collective is which, and to match them over ranks.
@@ -14,7 +14,7 @@ columns:
   - {name: rank, type: int, priority: 0, doc: "Rank within the communicator; null if unknown."}
   - {name: rank_count, type: int, unit: count, label: "ranks", priority: 1, doc: "Ranks of the communicator; null if unknown."}
   - {name: operation, type: text, priority: 0, doc: "AllReduce, Broadcast, Reduce, AllGather, ReduceScatter, AllToAll or another; SendRecv, as in collective_op."}
-  - {name: size_bytes, type: bytes, unit: bytes, label: "size", priority: 1, doc: "What each rank contributes, of a reduce-scatter what each rank gets, of an all-to-all what goes to each rank; null if unknown. For a group of calls, the sum."}
+  - {name: size_bytes, type: bytes, unit: bytes, label: "size", priority: 1, doc: "What the rank contributes, of a reduce-scatter what it gets; null if unknown. For a group of calls, the sum."}
   - {name: call_count, type: int, unit: count, label: "calls", priority: 3, doc: "Calls that a group of NCCL joined into this one; 1 outside a group."}
   - {name: data_type, type: text, priority: 2, doc: "Type of the elements, such as BFloat16; null except in PyTorch traces."}
   - {name: reduction, type: text, priority: 2, doc: "Reduction, such as Sum; null if there is none, or if unknown."}

@@ -1,6 +1,6 @@
 /*---
 name: link_use
-version: 2
+version: 3
 title: Collectives against the links
 summary: Bus bandwidth of collectives, as a share of what the links of a GPU can carry.
 why: To see which collectives are far from what the hardware can do.
@@ -12,9 +12,10 @@ across: true
 columns:
   - {name: operation, type: text, priority: 0, doc: "AllReduce, Broadcast, Reduce, AllGather, ReduceScatter, AllToAll or another."}
   - {name: size_bytes, type: bytes, unit: bytes, label: "size", priority: 0, doc: "As in bus_bandwidth."}
+  - {name: is_uneven, type: bool, label: "uneven", priority: 2, doc: "As in bus_bandwidth."}
   - {name: rank_count, type: int, unit: count, label: "ranks", priority: 0, doc: "Ranks of the communicator; those seen if unknown."}
   - {name: seen_count, type: int, unit: count, label: "ranks seen", priority: 2, doc: "Ranks that the reports show. If it is less than rank_count, the bandwidth is too low."}
-  - {name: collective_count, type: int, unit: count, label: "collectives", priority: 1, doc: "Collectives of this operation and size."}
+  - {name: collective_count, type: int, unit: count, label: "collectives", priority: 1, doc: "Collectives of this operation and size, or uneven ones of this operation."}
   - {name: total_ns, type: duration, unit: ns, label: "total transfer", priority: 1, doc: "Sum of their times from the last rank's start to the last end."}
   - {name: bus_bytes_per_s, type: real, unit: bytes_per_s, label: "bus bandwidth", priority: 1, doc: "As in bus_bandwidth: what each link must carry."}
   - {name: link_bytes_per_s, type: real, unit: bytes_per_s, label: "links, one direction", priority: 1, doc: "What all NVLinks (AMD: Infinity Fabric links) of a GPU carry in one direction; null if the model is unknown, or if the reports have GPUs of several models."}
@@ -40,6 +41,7 @@ peak AS (
 SELECT
   operation,
   size_bytes,
+  is_uneven,
   rank_count,
   seen_count,
   min(collective_count) AS collective_count,
@@ -51,5 +53,5 @@ SELECT
   CASE WHEN min(link_bytes_per_s) IS NOT NULL THEN min(url) END AS url
 FROM bus_bandwidth
 CROSS JOIN peak
-GROUP BY operation, size_bytes, rank_count, seen_count
-ORDER BY total_ns DESC, operation, size_bytes, rank_count, seen_count
+GROUP BY operation, size_bytes, is_uneven, rank_count, seen_count
+ORDER BY total_ns DESC, operation, size_bytes, rank_count, seen_count, is_uneven

@@ -7,7 +7,7 @@ columns:
   - {name: communicator, type: text, doc: "The same on all of its ranks: the communicator ID of NCCL; name and ranks of PyTorch's process group; operation and stream if guessed."}
   - {name: sequence, type: int, doc: "Place among the collectives of the communicator on this GPU, from 0; as PyTorch counts, if its trace records it."}
   - {name: operation, type: text, doc: "AllReduce, Broadcast, Reduce, AllGather, ReduceScatter, AllToAll or another. SendRecv: a kernel of sends and receives without a record, taken for an exchange in which all ranks take part."}
-  - {name: size_bytes, type: bytes, unit: bytes, doc: "What each rank contributes, of a reduce-scatter what each rank gets, of an all-to-all what goes to each rank; null if unknown. For a group of calls, the sum."}
+  - {name: size_bytes, type: bytes, unit: bytes, doc: "What the rank contributes, of a reduce-scatter what it gets; null if unknown. For a group of calls, the sum."}
   - {name: data_type, type: text, doc: "Type of the elements, such as BFloat16; null except in PyTorch traces."}
   - {name: reduction, type: text, doc: "Reduction, such as Sum; null if there is none, or if unknown."}
   - {name: root, type: int, doc: "Rank that sends a broadcast or gets a reduction; null for other operations, or if unknown."}
@@ -93,7 +93,8 @@ by_payload AS (
       ORDER BY call.start_ns, call.range_id
     ) - 1 AS sequence,
     call.operation,
-    call.size_bytes,
+    -- NCCL records what goes to each rank.
+    call.size_bytes * iif(call.operation = 'AllToAll', member.rank_count, 1) AS size_bytes,
     NULL AS data_type,
     call.reduction,
     call.root,

@@ -209,8 +209,8 @@ collective AS MATERIALIZED (
   SELECT
     kernel_id,
     operation || ' of ' || size_bytes || ' B' || coalesce(' by ' || rank_count || ' ranks', '') AS shape,
-    size_bytes * iif(operation IN ('ReduceScatter', 'AllToAll'), rank_count, 1) AS read_bytes,
-    size_bytes * iif(operation IN ('AllGather', 'AllToAll'), rank_count, 1) AS written_bytes
+    size_bytes * iif(operation = 'ReduceScatter', rank_count, 1) AS read_bytes,
+    size_bytes * iif(operation = 'AllGather', rank_count, 1) AS written_bytes
   FROM collective_op
   WHERE kernel_id IS NOT NULL
     AND size_bytes IS NOT NULL

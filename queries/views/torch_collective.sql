@@ -12,7 +12,7 @@ columns:
   - {name: role, type: text, doc: "Parallelism that group_name names: DP (data), TP (tensor), PP (pipeline), EP (expert), CP (context) or SP (sequence), with + between several; null if it names none."}
   - {name: operation, type: text, doc: "AllReduce, Broadcast, Reduce, AllGather, ReduceScatter, AllToAll, Gather, Scatter, Barrier, Send or Recv; null for others."}
   - {name: sequence, type: int, doc: "Place among the collectives of the process group, as PyTorch counts; null in older traces."}
-  - {name: size_bytes, type: bytes, unit: bytes, doc: "What each rank contributes, of a reduce-scatter what each rank gets, of an all-to-all what goes to each rank; null if unknown."}
+  - {name: size_bytes, type: bytes, unit: bytes, doc: "What the rank contributes, of a reduce-scatter what it gets; null if unknown."}
   - {name: data_type, type: text, doc: "Type of the elements, such as BFloat16."}
   - {name: rank, type: int, doc: "Rank within the process group; null if unknown. PyTorch shortens long lists of ranks."}
   - {name: rank_count, type: int, unit: count, doc: "Ranks of the process group; null if not recorded."}
@@ -98,7 +98,6 @@ SELECT
   element_bytes
   * CASE operation
       WHEN 'ReduceScatter' THEN out_elements
-      WHEN 'AllToAll' THEN in_elements / nullif(rank_count, 0)
       WHEN 'Recv' THEN coalesce(out_elements, in_elements)
       ELSE in_elements
     END AS size_bytes,

@@ -207,9 +207,10 @@ const ROWS_FROM_TRACES: [&str; 10] = [
 
 /// Findings that only real reports, seeded faults, captures of `tests/suite/facts` or the example show: see
 /// `tests/suite/findings.rs`.
-const ROWS_ON_REAL_REPORTS: [&str; 11] = [
+const ROWS_ON_REAL_REPORTS: [&str; 12] = [
     "allocating_range",
     "fp32_matmul",
+    "job_hang",
     "kernel_trend",
     "longest_collective",
     "mpi_wait",

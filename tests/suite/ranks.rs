@@ -686,12 +686,12 @@ fn collectives_of_pytorch_traces_are_matched_by_process_group() {
             "0 [0, 1]|0|0|AllReduce|2000",
             "0 [0, 1]|1|0|AllGather|1000",
             "0 [0, 1]|2|0|ReduceScatter|1000",
-            "0 [0, 1]|3|0|AllToAll|1000",
+            "0 [0, 1]|3|0|AllToAll|2000",
             "0 [0, 1]|0|1|AllReduce|2000",
             "0 [0, 1]|1|1|AllGather|1000",
             "1 [1, 2]|41|0|Broadcast|16",
             "0 [0, 1]|2|1|ReduceScatter|1000",
-            "0 [0, 1]|3|1|AllToAll|1000",
+            "0 [0, 1]|3|1|AllToAll|2000",
         ]
     );
     let arrivals = ask("collective_arrivals", &reports);
@@ -921,6 +921,92 @@ fn the_step_without_the_slowest_rank_is_known_where_steps_and_collectives_are() 
     }
     assert_eq!(ask("job_gain", &reports)[0]["without_ns"], "1700000");
     assert_eq!(ask("job_matches", &reports)[0]["source"], "guess");
+}
+
+/// What PyTorch records of a collective of ranks 0 to 3 to which a rank contributes this many elements of 4 bytes.
+fn of_four_with(name: &str, elements: i64, place: i64) -> String {
+    format!(
+        r#","Collective name":"{name}","In msg nelems":{elements},"Out msg nelems":4000,"Group size":4,
+           "dtype":"Float","Process Group Name":"ep","Process Group Ranks":"[0, 1, 2, 3]","Seq":{place}"#
+    )
+}
+
+/// Rank 2 computes 50 µs longer. The sizes change neither the match nor the waits, only the bandwidth.
+#[test]
+fn ranks_may_contribute_different_sizes() {
+    let uneven = [1000, 1200, 900, 1100];
+    for (name, operation) in [("all_to_allv", "AllToAll"), ("all_gather", "AllGather")] {
+        for elements in [[1000; 4], uneven] {
+            let folder = tempfile::tempdir().unwrap();
+            let mut reports = Vec::new();
+            for (rank, elements) in (0..4_i64).zip(elements) {
+                let own = if rank == 2 { 250 } else { 200 };
+                let mut events = Vec::new();
+                for n in 0..10_i64 {
+                    let at = 1000 + 1000 * n;
+                    let what = of_four_with(name, elements, n);
+                    events.push(launched(rank, 2 * n, "gemm", at, own, ""));
+                    events.push(launched(
+                        rank,
+                        2 * n + 1,
+                        "ncclDevKernel_SendRecv",
+                        at + own,
+                        500 - own,
+                        &what,
+                    ));
+                }
+                reports.push(write_trace(folder.path(), rank, 4, &events));
+            }
+            let stragglers = ask("stragglers", &reports);
+            let of = |row: &Row| {
+                ["rank", "last_count", "own_wait_ns"].map(|column| row[column].clone()).join(" ")
+            };
+            let mut found: Vec<String> = stragglers.iter().map(of).collect();
+            found.sort();
+            assert_eq!(found, ["0 0 500000", "1 0 500000", "2 10 0", "3 0 500000"], "{name}");
+            let sizes: Vec<String> = ask("collective_arrivals", &reports)
+                .iter()
+                .take(4)
+                .map(|row| format!("{} {} {}", row["member"], row["size_bytes"], row["agrees"]))
+                .collect();
+            let wanted: Vec<String> = (0..4)
+                .zip(elements)
+                .map(|(rank, elements)| format!("{rank} {} 1", 4 * elements))
+                .collect();
+            assert_eq!(sizes, wanted, "{name}");
+            // 250 µs for the mean of the sizes.
+            let mean = elements.iter().sum::<i64>();
+            let bandwidth = ask("bus_bandwidth", &reports);
+            assert_eq!(bandwidth.len(), 1, "{bandwidth:?}");
+            let found = ["operation", "size_bytes", "is_uneven", "collective_count", "transfer_ns"]
+                .map(|column| bandwidth[0][column].as_str());
+            let is_uneven = if elements == uneven { "1" } else { "0" };
+            assert_eq!(found, [operation, mean.to_string().as_str(), is_uneven, "10", "250000.0"]);
+            let data = mean as f64 * if operation == "AllGather" { 4.0 } else { 1.0 };
+            let wanted = data * 0.75 / 250e-6;
+            let found = real(&bandwidth[0], "bus_bytes_per_s");
+            assert!((found / wanted - 1.0).abs() < 1e-9, "{name}: {found} {wanted}");
+            let page = unwrapped(&stdout(&["page", "job", folder.path().to_str().unwrap()]));
+            assert!(page.contains("It arrived last at 10 of 10 collectives"), "{page}");
+            assert_eq!(page.contains(&format!("{operation} uneven")), elements == uneven, "{page}");
+            assert_eq!(page.contains(" of 3.60 kB to 4.80 kB in"), elements == uneven, "{page}");
+            assert!(!page.contains("cannot be matched"), "{page}");
+        }
+    }
+}
+
+/// Reductions of different sizes are not the same collective.
+#[test]
+fn reductions_must_have_one_size() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut reports = Vec::new();
+    for rank in 0..2_i64 {
+        let what = of_four_with("allreduce", 1000 + rank, 0);
+        let events = [launched(rank, 1, "ncclDevKernel_AllReduce", 1000, 100, &what)];
+        reports.push(write_trace(folder.path(), rank, 4, &events));
+    }
+    let arrivals = ask("collective_arrivals", &reports);
+    assert!(arrivals.len() == 2 && arrivals.iter().all(|row| row["agrees"] == "0"), "{arrivals:?}");
 }
 
 /// Rank 1 computes 800 µs between two all-to-alls, the others 400 µs.

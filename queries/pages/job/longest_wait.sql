@@ -1,6 +1,6 @@
 /*---
 name: longest_wait
-version: 4
+version: 5
 title: The longest wait
 summary: What each rank did before and in the collective with the longest wait.
 why: To see on one collective why ranks wait for each other.
@@ -15,7 +15,7 @@ columns:
   - {name: name, type: text, priority: 0, doc: "Name of the rank, as in job_ranks; of a process that has no GPU of its own, its ID and report."}
   - {name: member, type: int, priority: 3, doc: "Number of the rank in its communicator, as in collective_arrivals."}
   - {name: operation, type: text, priority: 1, doc: "AllReduce, Broadcast, Reduce, AllGather, ReduceScatter, AllToAll or another."}
-  - {name: size_bytes, type: bytes, unit: bytes, label: "size", priority: 2, doc: "What each rank contributes, of a reduce-scatter what each rank gets, of an all-to-all what goes to each rank; null if unknown."}
+  - {name: size_bytes, type: bytes, unit: bytes, label: "size", priority: 2, doc: "What the rank contributes, of a reduce-scatter what it gets; null if unknown."}
   - {name: communicator, type: text, priority: 2, doc: "Communicator of the collective."}
   - {name: sequence, type: int, priority: 2, doc: "Place among the collectives of the communicator."}
   - {name: iteration, type: int, priority: 2, doc: "Iteration of the rank in which the collective starts; null if in none."}

@@ -1,6 +1,6 @@
 /*---
 name: after_last_operation
-version: 2
+version: 3
 title: Waits after the last GPU operation
 summary: One row per process that waits for a GPU on which nothing runs anymore.
 why: To name what hangs when the end of a capture has no GPU work.
@@ -12,9 +12,11 @@ reads:
   - all_cuda_call
   - all_gpu_busy
   - all_kernel
+  - all_nccl_call
   - all_nvtx_name
   - all_nvtx_projection
   - capture_phase
+  - process_device
   - string
 requires: [cuda_call, gpu_busy]
 params:
@@ -29,8 +31,14 @@ columns:
   - {name: capture_ns, type: duration, unit: ns, label: "of", priority: 1, doc: "From the first CUDA call or GPU operation of any process to the last."}
   - {name: before_ns, type: duration, unit: ns, label: "longest before", priority: 1, doc: "Longest wait before in the process: in the same function, or another that synchronizes or copies; of a collective, the longest time of collectives. Null without one."}
   - {name: range_name, type: text, label: "collective", priority: 0, doc: "NVTX range of NCCL in which the process launched last, if none of its GPU work is recorded, or if it is the collective that runs; else null."}
-  - {name: range_count, type: int, unit: count, label: "collectives", priority: 1, doc: "Ranges of that name in the process; null without one."}
-  - {name: other_count, type: int, unit: count, label: "fewest elsewhere", priority: 1, doc: "Ranges of that name in the process that has fewest; null without one."}
+  - {name: range_count, type: int, unit: count, label: "collectives", priority: 1, doc: "Ranges of that name and communicator in the process; null without one."}
+  - {name: other_count, type: int, unit: count, label: "fewest elsewhere", priority: 1, doc: "Ranges of that name and communicator in the process that has fewest; null without one."}
+  - {name: start_ns, type: timestamp, unit: ns, label: "since", priority: 1, doc: "When the wait begins, on the report's clock."}
+  - {name: gpu_id, type: id, label: "GPU", priority: 1, doc: "GPU of the process; null if it uses several."}
+  - {name: communicator, type: text, priority: 2, doc: "Communicator ID of the collective; null without a payload of NCCL."}
+  - {name: place, type: int, label: "call", priority: 1, doc: "Place of the collective that waits, from 1, among the ranges of its name and communicator in the process: the first without GPU work, or the one that runs. Null without one."}
+  - {name: missing, type: text, priority: 1, doc: "Processes that launched every call before it and not this one, with the GPU of each, at most four; null if there are none."}
+  - {name: missing_count, type: int, unit: count, label: "missing processes", priority: 1, doc: "Number of these processes."}
 checks:
   - wait_ns > 0
   - kind IN ('call', 'polling', 'collective')
@@ -40,7 +48,9 @@ limits: >-
   A collective needs at_least_pct, or another process that launched fewer, because it may only wait for a late rank.
   Calls that work on the CPU do not count: those that pin memory, allocate, load code or control the profiler. A query
   that returns 0, in a process in which others return 600, finds that the work is done, and does not count. NVTX ranges
-  of NCCL have the names of its functions, such as ncclAllReduce.
+  of NCCL have the names of its functions. A process counts as missing only if it launched all calls that have GPU work,
+  and no more: so processes of another communicator do not count. Nobody is missing at the first call, or if the calls
+  are in a group of NCCL.
 see_also: [cuda_api_sync, launch_outcomes]
 ---*/
 WITH
@@ -139,6 +149,7 @@ by_call AS (
     pid,
     api_name AS waits_in,
     start_ns,
+    from_ns,
     end_ns,
     end_ns - from_ns AS wait_ns,
     (
@@ -186,6 +197,7 @@ by_collective AS (
       LIMIT 1
     ) AS waits_in,
     start_ns,
+    start_ns AS from_ns,
     end_ns,
     dur_ns AS wait_ns,
     (
@@ -217,16 +229,24 @@ collective AS MATERIALIZED (
   SELECT
     range.pid,
     called.range_text,
+    call.communicator,
     range.op_count,
     row_number() OVER (PARTITION BY range.pid ORDER BY range.start_ns DESC, range.range_id) AS nth
   FROM called
   JOIN all_nvtx_projection AS range
     ON range.name_id = called.name_id
+  LEFT JOIN all_nccl_call AS call
+    ON call.range_id = range.range_id
 ),
 counted AS MATERIALIZED (
-  SELECT pid, range_text, count(*) AS range_count
+  SELECT pid, range_text, communicator, count(*) AS range_count, sum(op_count > 0) AS done_count
   FROM collective
-  GROUP BY pid, range_text
+  GROUP BY pid, range_text, communicator
+),
+used AS MATERIALIZED (
+  SELECT pid, iif(min(gpu_id) = max(gpu_id), min(gpu_id), NULL) AS gpu_id
+  FROM process_device
+  GROUP BY pid
 ),
 judged AS (
   SELECT
@@ -235,15 +255,26 @@ judged AS (
     capture.end_ns - wait.end_ns <= wait.wait_ns / 10 AS lasts,
     100.0 * wait.wait_ns >= :at_least_pct * capture.capture_ns AS is_most,
     collective.range_text AS range_name,
-    (SELECT range_count FROM counted WHERE counted.pid = wait.pid AND counted.range_text = collective.range_text)
-      AS range_count,
-    (SELECT min(range_count) FROM counted WHERE counted.range_text = collective.range_text) AS other_count
+    collective.communicator,
+    own.range_count,
+    -- The one that runs has GPU work.
+    own.done_count + (wait.kind <> 'collective') AS place,
+    (
+      SELECT min(counted.range_count)
+      FROM counted
+      WHERE counted.range_text = collective.range_text
+        AND counted.communicator IS NOT DISTINCT FROM collective.communicator
+    ) AS other_count
   FROM wait
   CROSS JOIN capture
   LEFT JOIN collective
     ON collective.pid = wait.pid
     AND collective.nth = 1
     AND (collective.op_count = 0 OR wait.kind = 'collective')
+  LEFT JOIN counted AS own
+    ON own.pid = collective.pid
+    AND own.range_text = collective.range_text
+    AND own.communicator IS NOT DISTINCT FROM collective.communicator
 ),
 hung AS (
   SELECT
@@ -269,7 +300,32 @@ SELECT
   before_ns,
   range_name,
   range_count,
-  other_count
+  other_count,
+  from_ns AS start_ns,
+  (SELECT used.gpu_id FROM used WHERE used.pid = hung.pid) AS gpu_id,
+  communicator,
+  place,
+  (
+    SELECT group_concat(process, ', ')
+    FROM (
+      SELECT counted.pid || coalesce(' (GPU ' || used.gpu_id || ')', '') AS process
+      FROM counted
+      LEFT JOIN used
+        ON used.pid = counted.pid
+      WHERE counted.range_text = hung.range_name
+        AND counted.communicator IS NOT DISTINCT FROM hung.communicator
+        AND counted.range_count = hung.place - 1
+      ORDER BY counted.pid
+      LIMIT 4
+    )
+  ) AS missing,
+  (
+    SELECT count(*)
+    FROM counted
+    WHERE counted.range_text = hung.range_name
+      AND counted.communicator IS NOT DISTINCT FROM hung.communicator
+      AND counted.range_count = hung.place - 1
+  ) AS missing_count
 FROM hung
 WHERE nth = 1
 ORDER BY range_name IS NULL, wait_ns DESC, pid

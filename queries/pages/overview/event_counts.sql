@@ -1,20 +1,20 @@
 /*---
 name: event_counts
-version: 4
+version: 5
 title: Events of each kind
 summary: Number of kernels, calls, ranges and other events of a report.
 why: To see what a report holds, above all one without GPU work.
 kind: sum
 tags: [capture]
 internal: true
-reads: [cuda_call, gpu_metric, graph_trace, import_count, memcpy, memset, mpi_event, nvtx_mark, nvtx_span, op_total, os_call]
+reads: [cpu_sample, cuda_call, gpu_metric, graph_trace, import_count, memcpy, memset, mpi_event, nvtx_mark, nvtx_span, op_total, os_call]
 requires: []
 columns:
   - {name: kind_id, type: id, priority: 3, doc: "Number of the kind, which orders the rows."}
   - {name: event_kind, type: text, priority: 0, doc: "Kind of event. Runtime calls are those of a runtime that is neither CUDA nor HIP."}
   - {name: event_count, type: int, unit: count, label: "events", priority: 0, doc: "Number of events of this kind; kinds without events have no row."}
 when_empty: "the report holds none of these events"
-limits: "Other kinds of events, such as CPU samples, are not counted; nsq schema lists all tables."
+limits: "Other kinds of events, such as thread scheduling, are not counted; nsq schema lists all tables."
 see_also: [captured, report_info]
 ---*/
 SELECT kind_id, event_kind, event_count
@@ -51,6 +51,8 @@ FROM (
   WHERE category GLOB '*_ccp_events' OR category IN ('xpu_kernel', 'hpu_op', 'privateuse1_kernel')
   UNION ALL
   SELECT 11, 'GPU metric samples', count(*) FROM gpu_metric
+  UNION ALL
+  SELECT 12, 'CPU samples', count(*) FROM cpu_sample
 )
 WHERE event_count > 0
 ORDER BY kind_id

@@ -1,6 +1,6 @@
 /*---
 name: reached_bandwidth
-version: 1
+version: 2
 title: What collectives reach of the links
 summary: The bus bandwidth of the collectives that take the most time in one report.
 why: To tell a slow link from too much to send.
@@ -11,7 +11,7 @@ reads: [collective_op]
 requires: [collective_op]
 columns:
   - {name: operation, type: text, priority: 0, doc: "AllReduce, Broadcast, Reduce, AllGather, ReduceScatter or AllToAll."}
-  - {name: size_bytes, type: bytes, unit: bytes, label: "size", priority: 0, doc: "What each rank contributes, of a reduce-scatter what each rank gets, of an all-to-all what goes to each rank."}
+  - {name: size_bytes, type: bytes, unit: bytes, label: "size", priority: 0, doc: "What each rank contributes, of a reduce-scatter what each rank gets; the mean if ranks differ."}
   - {name: rank_count, type: int, unit: count, label: "ranks", priority: 0, doc: "Ranks of the communicator."}
   - {name: seen_count, type: int, unit: count, label: "ranks seen", priority: 1, doc: "Ranks that the report has. If it is less than rank_count, the bandwidth is too low: waits for the others count."}
   - {name: transfer_ns, type: duration, unit: ns, label: "median transfer", priority: 1, doc: "Median of the time from the last rank's start to the last end; of the shortest kernel, if not all ranks are seen."}
@@ -23,16 +23,21 @@ WITH
 collective AS (
   SELECT
     operation,
-    size_bytes,
+    sum(size_bytes) / count(size_bytes) AS size_bytes,
     max(rank_count) AS rank_count,
     count(*) AS seen_count,
     iif(count(*) >= max(rank_count), max(end_ns) - max(start_ns), min(end_ns - start_ns)) AS transfer_ns
   FROM collective_op
   WHERE start_ns IS NOT NULL
-    AND size_bytes > 0
     AND rank_count > 1
     AND operation IN ('AllReduce', 'Broadcast', 'Reduce', 'AllGather', 'ReduceScatter', 'AllToAll')
-  GROUP BY communicator, sequence, operation, size_bytes
+  GROUP BY
+    communicator,
+    sequence,
+    operation,
+    -- Only in these, sizes differ between ranks that are in step.
+    iif(source = 'trace' AND operation IN ('AllToAll', 'AllGather'), NULL, size_bytes)
+  HAVING max(size_bytes) > 0
 ),
 timed AS (
   SELECT
@@ -56,7 +61,8 @@ SELECT
     / nullif(transfer_ns, 0)
     * CASE
         WHEN operation = 'AllReduce' THEN 2.0 * (rank_count - 1) / rank_count
-        WHEN operation IN ('AllGather', 'ReduceScatter', 'AllToAll') THEN rank_count - 1
+        WHEN operation IN ('AllGather', 'ReduceScatter') THEN rank_count - 1
+        WHEN operation = 'AllToAll' THEN 1.0 * (rank_count - 1) / rank_count
         ELSE 1
       END AS bus_bytes_per_s
 FROM timed

@@ -5,6 +5,7 @@ mod capture;
 mod cycles;
 mod doubts;
 mod gpus;
+mod hangs;
 mod idle;
 mod judged;
 mod kinds;

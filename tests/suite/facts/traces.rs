@@ -103,6 +103,26 @@ fn operations_of_earlier_launches_are_counted() {
 }
 
 #[test]
+fn a_capture_of_cpu_samples_has_the_commands_that_show_them() {
+    let capture = Capture::new();
+    // An export has texts.
+    capture.text("solver");
+    for sample in 1..=5 {
+        capture.sql(&format!(
+            "INSERT INTO COMPOSITE_EVENTS (id, start, cpu, threadState, globalTid, cpuCycles)
+             VALUES ({sample}, {}, 0, 1, {}, 1)",
+            sample * MS,
+            process(100) | 1
+        ));
+    }
+    let screen = capture.screen();
+    for words in ["no GPU work", "It holds 5 CPU samples.", "-q cpu_hot", "nsq flame "] {
+        assert!(screen.contains(words), "{words}: {screen}");
+    }
+    assert!(!screen.contains("no events that nsq reads"), "{screen}");
+}
+
+#[test]
 fn a_trace_of_another_accelerator_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let event = |category: &str| {

@@ -77,7 +77,7 @@ fn exposed_time_is_told_by_process_group_and_role() {
         [
             "DP mesh_dp 4 AllGather 1 1024 200000 0 200000",
             "TP mesh_tp 2 AllReduce 1 2048 300000 100000 200000",
-            "  2 AllToAll 1 256 100000 50000 50000",
+            "  2 AllToAll 1 512 100000 50000 50000",
             "    1  40000 0 40000",
         ]
     );
@@ -123,7 +123,7 @@ fn the_recorded_collective_beats_the_name_of_the_kernel() {
         [
             "AllReduce 1 300000 2048",
             "AllGather 1 200000 1024",
-            "AllToAll 1 100000 256",
+            "AllToAll 1 100000 512",
             "Generic 1 40000 "
         ]
     );
