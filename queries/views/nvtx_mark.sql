@@ -11,7 +11,7 @@ columns:
   - {name: domain_id, type: id, doc: "Domain ID, unique within its process; 0 or null is the default domain."}
   - {name: category_id, type: id, doc: "Category ID, unique within its domain; null or 0 if the mark has none."}
   - {name: category_name, type: text, doc: "Name of the category; null if it has none."}
-  - {name: payload_value, type: real, doc: "Payload as a number: an integer, or a real if the program gave one or it exceeds 63 bits; null if there is none. Other payloads are in nvtx_payload."}
+  - {name: payload_value, type: real, doc: "Payload as a real number, so integers above 2^53 are rounded; null if there is none. Other payloads are in nvtx_payload."}
   - {name: pid, type: id, doc: "Operating system process ID."}
   - {name: tid, type: id, doc: "Operating system thread ID."}
   - {name: global_pid, type: id, doc: "Process ID, unique across hosts and VMs."}
@@ -30,13 +30,16 @@ SELECT
       AND category.domain_id = coalesce(src_nvtx_event.domainId, 0)
       AND category.pid = (src_nvtx_event.globalTid >> 24 & 16777215)
   ) AS category_name,
-  coalesce(
-    CASE WHEN uint64Value < 0 THEN uint64Value + 18446744073709551616.0 ELSE uint64Value END,
-    int64Value,
-    uint32Value,
-    int32Value,
-    doubleValue,
-    floatValue
+  CAST(
+    coalesce(
+      CASE WHEN uint64Value < 0 THEN uint64Value + 18446744073709551616.0 ELSE uint64Value END,
+      int64Value,
+      uint32Value,
+      int32Value,
+      doubleValue,
+      floatValue
+    )
+    AS REAL
   ) AS payload_value,
   globalTid >> 24 & 16777215 AS pid,
   globalTid & 16777215 AS tid,

@@ -16,7 +16,7 @@ columns:
   - {name: domain_id, type: id, doc: "Domain ID, unique within its process; 0 or null is the default domain."}
   - {name: category_id, type: id, doc: "Category ID, unique within its domain; null or 0 if the range has none."}
   - {name: category_name, type: text, doc: "Name of the category; null if it has none."}
-  - {name: payload_value, type: real, doc: "Payload as a number: an integer, or a real if the program gave one or it exceeds 63 bits; null if there is none. In an imported trace, it is PyTorch's sequence number. Other payloads are in nvtx_payload."}
+  - {name: payload_value, type: real, doc: "Payload as a real number, so integers above 2^53 are rounded; null if there is none. In an imported trace, it is PyTorch's sequence number. Other payloads are in nvtx_payload."}
   - {name: is_open, type: bool, doc: "1 if the export has no end for the range; end_ns is then the end of the last range or CUDA call. The relation unfinished lists these ranges."}
   - {name: end_global_tid, type: id, doc: "Thread that ended the range, if it is not the thread that started it; otherwise null."}
   - {name: pid, type: id, doc: "Operating system process ID."}

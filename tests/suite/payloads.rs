@@ -257,7 +257,7 @@ fn categories_and_numbers_are_columns() {
         WHERE category_id > 0 OR payload_value IS NOT NULL ORDER BY range_id";
     assert_eq!(
         ask(ranges),
-        "app:attention,io,\ntwin,,8\ntwin,,8\nlarge,batch,9.223372036854776e18\nsmall,,-5\n"
+        "app:attention,io,\ntwin,,8.0\ntwin,,8.0\nlarge,batch,9.223372036854776e18\nsmall,,-5.0\n"
     );
     let marks = "SELECT mark_text, category_name, payload_value FROM nvtx_mark
         WHERE payload_value IS NOT NULL ORDER BY mark_id";
