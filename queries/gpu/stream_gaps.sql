@@ -1,12 +1,12 @@
 /*---
 name: stream_gaps
-version: 1
+version: 2
 title: Gaps of each stream
 summary: Time between the kernels of each CUDA stream, and how long the GPU idled.
 why: To see which streams wait, and for how much of that time the GPU had nothing to do.
 kind: sum
 tags: [cuda, gpu, kernel]
-reads: [all_gpu_window, gpu_window, kernel, memcpy, memset, process_device, stream_gap]
+reads: [all_gpu_window, gpu_window, kernel, memcpy, memset, nvtx_stream, process_device, stream_gap]
 requires: [kernel, gpu_window]
 params:
   - {name: memory, type: bool, default: false, doc: "Let copies and fills end gaps as well; false uses kernels only."}
@@ -16,6 +16,7 @@ columns:
   - {name: device_id, type: id, label: "CUDA device", priority: 3, doc: "CUDA device ordinal within its process; CUDA_VISIBLE_DEVICES may renumber it."}
   - {name: context_id, type: id, label: "context", priority: 3, doc: "CUDA context."}
   - {name: stream_id, type: id, label: "stream", priority: 0, doc: "CUDA stream ID, unique within its context."}
+  - {name: stream_name, type: text, priority: 2, doc: "Name that the program gave the stream; null if it gave none."}
   - {name: op_count, type: int, unit: count, label: "operations", priority: 3, doc: "Kernels of the stream; with memory=true also copies and fills."}
   - {name: span_ns, type: duration, unit: ns, doc: "Time from the start of the first of these operations to the end of the last: busy_ns + gap_ns."}
   - {name: busy_ns, type: duration, unit: ns, priority: 1, doc: "Time in which at least one of these operations ran."}
@@ -99,6 +100,13 @@ SELECT
   stream.device_id,
   stream.context_id,
   stream.stream_id,
+  (
+    SELECT named.stream_name
+    FROM nvtx_stream AS named
+    WHERE named.stream_id = stream.stream_id
+      AND named.context_id = stream.context_id
+      AND named.pid = stream.pid
+  ) AS stream_name,
   stream.op_count,
   stream.span_ns,
   stream.busy_ns,

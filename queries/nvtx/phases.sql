@@ -26,16 +26,34 @@ checks:
 limits: >-
   The rules in queries/names/phases.yml find the phase of a range from its name; phase_rule of the relation nvtx_name
   shows which rule matched. Work belongs to the innermost range with a phase around its launch. other is work in ranges
-  without a phase, and with no phase around them. Names that fold to the same name have the same phase. Phases follow
-  one another on the CPU, but can overlap on the GPU. PyTorch launches the backward pass from its own thread: without
-  emit_nvtx this work appears as other thread, and --attribute process counts it in the range that is open around it.
+  without a phase, and with no phase around them. Names that fold to the same name have the same phase. F, B and W, alone
+  or with a number, are passes of a pipeline if both F and B occur; the column phase of nvtx_name does not have these.
+  Phases follow one another on the CPU, but can overlap on the GPU. PyTorch launches the backward pass from its own
+  thread: without emit_nvtx this work appears as other thread, and --attribute process counts it in the range that is
+  open around it.
 see_also: [nvtx_coverage, nvtx_layers, iterations, nvtx_tree]
 ---*/
 WITH RECURSIVE
+-- Schedules of pipelines name a pass by its letter, alone or with a number. A letter can have other meanings, so both
+-- forward and backward passes must be there.
+letter AS MATERIALIZED (
+  SELECT layer_name, substr(range_text, 1, 1) AS letter
+  FROM nvtx_name
+  WHERE phase IS NULL
+    AND range_text GLOB '[FBW]*'
+    AND NOT substr(range_text, 2) GLOB '*[^0-9]*'
+),
 layer AS (
   SELECT layer_name, min(phase) AS phase
-  FROM nvtx_name
-  WHERE phase IS NOT NULL
+  FROM (
+    SELECT layer_name, phase
+    FROM nvtx_name
+    WHERE phase IS NOT NULL
+    UNION ALL
+    SELECT layer_name, CASE letter WHEN 'F' THEN 'forward' ELSE 'backward' END
+    FROM letter
+    WHERE (SELECT count(DISTINCT letter) FROM letter WHERE letter IN ('F', 'B')) = 2
+  )
   GROUP BY layer_name
 ),
 -- List the usual phases even if they have no range. Rules of the user can add other phases.

@@ -10,8 +10,9 @@ columns:
 limits: >-
   Exports have payloads as JSON with --include-json=true and as bytes with --include-blobs=true. From bytes, integers and
   enumerations of the first payload are decoded, by the layouts in the export, as on a 64-bit Linux; floating-point
-  numbers, texts, arrays and nested layouts are left out. Layouts do not name their process: if those of two processes
-  differ under one ID, fields are mixed.
+  numbers, texts, arrays and nested layouts are left out. A payload that is a single number has no row: it is
+  payload_value of nvtx_range and nvtx_mark. Layouts do not name their process: if those of two processes differ under
+  one ID, fields are mixed.
 ---*/
 WITH
 enumeration AS (

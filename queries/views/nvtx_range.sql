@@ -3,7 +3,7 @@ name: nvtx_range
 summary: One row per NVTX range, push/pop or start/end.
 present_if: [src_nvtx_event]
 scope: {time: [start_ns, end_ns], process: pid, thread: global_tid}
-reads: [all_cuda_call, all_nvtx_domain, all_nvtx_span, scope, src_string_id]
+reads: [all_cuda_call, all_nvtx_category, all_nvtx_domain, all_nvtx_span, scope, src_string_id]
 columns:
   - {name: range_id, type: id, doc: "Row ID in the raw table; NVIDIA's RangeId."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the range, on the report's clock."}
@@ -15,6 +15,8 @@ columns:
   - {name: domain_name, type: text, doc: "Domain name; null for the default domain."}
   - {name: domain_id, type: id, doc: "Domain ID, unique within its process; 0 or null is the default domain."}
   - {name: category_id, type: id, doc: "Category ID, unique within its domain; null or 0 if the range has none."}
+  - {name: category_name, type: text, doc: "Name of the category; null if it has none."}
+  - {name: payload_value, type: real, doc: "Payload as a real number, so integers above 2^53 are rounded; null if there is none. In an imported trace, it is PyTorch's sequence number. Other payloads are in nvtx_payload."}
   - {name: is_open, type: bool, doc: "1 if the export has no end for the range; end_ns is then the end of the last range or CUDA call. The relation unfinished lists these ranges."}
   - {name: end_global_tid, type: id, doc: "Thread that ended the range, if it is not the thread that started it; otherwise null."}
   - {name: pid, type: id, doc: "Operating system process ID."}
@@ -58,6 +60,14 @@ SELECT
   domain.domain_name,
   range.domain_id,
   range.category_id,
+  (
+    SELECT category.category_name
+    FROM all_nvtx_category AS category
+    WHERE category.category_id = range.category_id
+      AND category.domain_id = coalesce(range.domain_id, 0)
+      AND category.pid = range.pid
+  ) AS category_name,
+  range.payload_value,
   range.end_ns IS NULL AS is_open,
   range.end_global_tid,
   range.pid,

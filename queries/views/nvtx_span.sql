@@ -14,6 +14,7 @@ columns:
   - {name: domain_id, type: id, doc: "Domain ID, unique within its process; 0 or null is the default domain."}
   - {name: category_id, type: id, doc: "Category ID, unique within its domain; null or 0 if the range has none."}
   - {name: int64_value, type: int, doc: "Payload as a signed 64-bit integer, or PyTorch's sequence number in an imported trace; otherwise null."}
+  - {name: payload_value, type: real, doc: "Payload as a real number, so integers above 2^53 are rounded; null if there is none. In an imported trace, it is int64_value."}
   - {name: end_global_tid, type: id, doc: "Thread that ended the range, if it is not the thread that started it; otherwise null."}
   - {name: pid, type: id, doc: "Operating system process ID."}
   - {name: tid, type: id, doc: "Operating system thread ID."}
@@ -31,6 +32,17 @@ SELECT
   domainId AS domain_id,
   category AS category_id,
   int64Value AS int64_value,
+  CAST(
+    coalesce(
+      CASE WHEN uint64Value < 0 THEN uint64Value + 18446744073709551616.0 ELSE uint64Value END,
+      int64Value,
+      uint32Value,
+      int32Value,
+      doubleValue,
+      floatValue
+    )
+    AS REAL
+  ) AS payload_value,
   endGlobalTid AS end_global_tid,
   globalTid >> 24 & 16777215 AS pid,
   globalTid & 16777215 AS tid,

@@ -161,7 +161,7 @@ const KNOWN: &[(&str, &str)] = &[
     ),
     ("gemm", "void cublasLt::splitKreduce_kernel<32, 16, int, float, __half, float, __half, true>(int)"),
     (
-        "gemm",
+        "moe",
         "bmm_E4m3_E2m1E2m1_Fp32_t128x8x512u2_s6_et128x8_m128x8x64_cga1x1x1_16dp256b_rM_TN_transOut_noShflA_dsFp8_schPd2x1x2x3_bN_ldgsts_tmaOpt_clmp_swiGlu_dynBatch_sm100f",
     ),
     ("gemm", "void deep_gemm::sm90_fp8_gemm_1d2d_impl<0u, 7168u, 2048u>(float*)"),
@@ -258,10 +258,18 @@ const KNOWN: &[(&str, &str)] = &[
     ("norm", "void at::native::(anonymous namespace)::cuComputePartGradGammaBeta<float>(int)"),
     (
         "softmax",
+        "void (anonymous namespace)::softmax_warp_forward<float, float, float, 10, false, true>(int)",
+    ),
+    (
+        "loss",
         "void (anonymous namespace)::softmax_warp_forward<float, float, float, 10, true, false>(int)",
     ),
     (
-        "softmax",
+        "loss",
+        "void <unnamed>::softmax_warp_backward<float, float, float, (int)6, (bool)1, (bool)0>(int)",
+    ),
+    (
+        "loss",
         "void at::native::(anonymous namespace)::cunn_SoftMaxForward<8, float, float, float, at::native::(anonymous namespace)::LogSoftMaxForwardEpilogue>(int)",
     ),
     ("softmax", "void scaled_upper_triang_masked_softmax_warp_forward<__half, __half, float, 11>(int)"),
@@ -299,8 +307,16 @@ const KNOWN: &[(&str, &str)] = &[
         "void at::native::(anonymous namespace)::EmbeddingBag_updateOutputKernel_sum_mean<float, long>(int)",
     ),
     (
-        "index",
+        "embedding",
         "void at::native::(anonymous namespace)::indexSelectSmallIndex<float, long, unsigned int, 2, 2, -2>(int)",
+    ),
+    (
+        "embedding",
+        "void at::native::(anonymous namespace)::indexSelectLargeIndex<c10::BFloat16, long, unsigned int, 2, 2, -2, true>(int)",
+    ),
+    (
+        "index",
+        "void at::native::(anonymous namespace)::indexSelectLargeIndex<long, long, unsigned int, 1, 1, -2, true>(int)",
     ),
     (
         "index",
@@ -386,6 +402,16 @@ const KNOWN: &[(&str, &str)] = &[
     ("triton", "triton_poi_fused__softmax_add_native_layer_norm_3"),
     ("triton", "triton_red_fused__to_copy_cross_entropy_mm_12"),
     ("triton", "triton_per_fused_all_reduce_add_rms_norm_0"),
+    ("softmax", "triton_per_fused__softmax_7"),
+    ("softmax", "triton_red_fused__softmax_backward_data__to_copy_add_div_mul_12"),
+    ("norm", "triton_red_fused_native_layer_norm_5"),
+    ("norm", "triton_per_fused_add_native_layer_norm_native_layer_norm_backward_3"),
+    ("norm", "triton_red_fused__to_copy_add_mean_mul_pow_rsqrt_4"),
+    ("triton", "triton_per_fused_mean_pow_sub_4"),
+    (
+        "gemm",
+        "bmm_Bfloat16_E4m3E4m3_Fp32_t128x16x256u2_s3_et128x16_m128x16x32_cga1x1x1_16dp256b_rM_TN_transOut_bN_tmaOpt_clmp_sm100f",
+    ),
     ("gemm", "triton_tem_fused_addmm_relu_5"),
     ("attention", "triton_tem_fused_flex_attention_2"),
     ("xla", "loop_add_fusion_12"),
@@ -399,7 +425,7 @@ const KNOWN: &[(&str, &str)] = &[
         "void selective_scan_fwd_kernel<Selective_Scan_fwd_kernel_traits<32, 4, 1, true>>(SSMParamsBase)",
     ),
     ("ssm", "_chunk_scan_fwd_kernel"),
-    ("ssm", "chunk_gated_delta_rule_fwd_kernel_h_blockdim64"),
+    ("attention", "chunk_gated_delta_rule_fwd_kernel_h_blockdim64"),
     ("fft", "void regular_fft<1024u, EPT<8u>, 16u, 8u>(int)"),
     ("fft", "void vector_fft<128u, 8u, 8u>(int)"),
     ("memcpy", "[CUDA memcpy Host-to-Device]"),

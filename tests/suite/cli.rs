@@ -792,6 +792,36 @@ fn user_rules_come_first_and_invalid_ones_are_errors() {
     assert!(error.contains("phases.yml") && error.contains("rule `(`"), "{error}");
 }
 
+/// The forward and backward passes of a pipeline have the same phases under each of their usual names.
+#[test]
+fn passes_of_pipelines_are_phases() {
+    let fixtures = Fixtures::new();
+    let folder = tempfile::tempdir().unwrap();
+    let report = folder.path().join("r.sqlite");
+    let phases = |forward: &str, backward: &str| -> Vec<(String, String)> {
+        fs::copy(fixtures.trace("nested_nvtx"), &report).unwrap();
+        let connection = rusqlite::Connection::open(&report).unwrap();
+        for (old, new) in [("forward", forward), ("backward", backward)] {
+            connection.execute("UPDATE NVTX_EVENTS SET text = ? WHERE text = ?", [new, old]).unwrap();
+        }
+        drop(connection);
+        let report = report.to_str().unwrap();
+        let answer = stdout(&["run", report, "-q", "phases", "-f", "csv", "--columns", "phase,gpu_ns"]);
+        let rows = answer.lines().skip(1).filter_map(|line| line.split_once(','));
+        rows.filter(|(phase, _)| matches!(*phase, "forward" | "backward"))
+            .map(|(phase, ns)| (phase.to_owned(), ns.to_owned()))
+            .collect()
+    };
+    let usual = phases("forward", "backward");
+    assert_eq!(usual, [("forward".to_owned(), "300".to_owned()), ("backward".to_owned(), "250".to_owned())]);
+    for (forward, backward) in [("F0.0", "B0.0"), ("F3.1", "W3.1"), ("F", "B"), ("F7", "B7")] {
+        assert_eq!(phases(forward, backward), usual, "{forward} {backward}");
+    }
+    // One letter alone may be anything.
+    assert!(phases("x", "B").iter().all(|(_, ns)| ns == "0"));
+    assert!(phases("F16", "y").iter().all(|(_, ns)| ns == "0"));
+}
+
 /// `nsq NAME` runs `nsq-NAME`, as git does.
 #[cfg(unix)]
 #[test]

@@ -229,3 +229,37 @@ fn numbers_of_every_size_are_decoded() {
         ]
     );
 }
+
+#[test]
+fn categories_and_numbers_are_columns() {
+    let (fixtures, folder) = (Fixtures::new(), tempfile::tempdir().unwrap());
+    let report = folder.path().join("r.sqlite");
+    fs::copy(fixtures.trace("nested_nvtx"), &report).unwrap();
+    let connection = Connection::open(&report).unwrap();
+    // The same category of another domain has another name; the second name of a category does not count.
+    connection
+        .execute_batch(
+            "INSERT INTO NVTX_EVENTS (start, eventType, category, text, globalTid, domainId) VALUES
+               (3, 33, 7, 'batch', 281575656789873, 0), (4, 33, 7, 'later', 281575656789873, 0);
+             INSERT INTO NVTX_EVENTS (start, end, eventType, category, text, globalTid, domainId, uint64Value,
+               int32Value, floatValue) VALUES
+               (3000, 3010, 59, 7, 'large', 281575656789873, 0, -9223372036854775808, NULL, NULL),
+               (3020, 3030, 59, 8, 'small', 281575656789873, 0, NULL, -5, NULL),
+               (3040, NULL, 34, 7, 'mark', 281575656789873, 0, NULL, NULL, 1.5);",
+        )
+        .unwrap();
+    drop(connection);
+    let ask = |statement: &str| {
+        let report = report.to_str().unwrap();
+        stdout(&["sql", report, statement, "--format", "csv", "--no-header"])
+    };
+    let ranges = "SELECT range_name, category_name, payload_value FROM nvtx_range
+        WHERE category_id > 0 OR payload_value IS NOT NULL ORDER BY range_id";
+    assert_eq!(
+        ask(ranges),
+        "app:attention,io,\ntwin,,8.0\ntwin,,8.0\nlarge,batch,9.223372036854776e18\nsmall,,-5.0\n"
+    );
+    let marks = "SELECT mark_text, category_name, payload_value FROM nvtx_mark
+        WHERE payload_value IS NOT NULL ORDER BY mark_id";
+    assert_eq!(ask(marks), "done,,0.5\nmark,batch,1.5\n");
+}

@@ -300,3 +300,38 @@ fn the_text_of_a_timeline_says_how_to_write_the_page() {
     let text = stdout(&["timeline", &example()]);
     assert!(text.contains("slices on ") && text.contains("-o timeline.html"), "{text}");
 }
+
+#[test]
+fn streams_have_the_names_that_the_program_gave_them() {
+    let (fixtures, folder) = (Fixtures::new(), tempfile::tempdir().unwrap());
+    let report = folder.path().join("r.sqlite");
+    std::fs::copy(fixtures.trace("two_streams_overlap"), &report).unwrap();
+    // The second name of a stream counts; a stream of another context with the same number is another stream.
+    rusqlite::Connection::open(&report)
+        .unwrap()
+        .execute_batch(
+            "DROP TABLE IF EXISTS TARGET_INFO_NVTX_CUDA_STREAM;
+             CREATE TABLE TARGET_INFO_NVTX_CUDA_STREAM (name, hwId, vmId, processId, deviceId, contextId, streamId);
+             INSERT INTO TARGET_INFO_NVTX_CUDA_STREAM VALUES
+               ('old', 0, 1, 4242, 0, 1, 13), ('copies', 0, 1, 4242, 0, 1, 13), ('other', 0, 1, 4242, 0, 2, 7);",
+        )
+        .unwrap();
+    let path = report.to_str().unwrap();
+    let named = |query: &str| -> BTreeSet<(i64, Value)> {
+        let rows = rows(path, query, &[]);
+        let streams = rows.iter().filter(|row| !row["stream_id"].is_null());
+        streams.map(|row| (number(row, "stream_id"), row["stream_name"].clone())).collect()
+    };
+    for query in ["timeline_lanes", "timeline_slices"] {
+        let names = named(query);
+        assert!(names.contains(&(13, "copies".into())) && names.contains(&(7, Value::Null)), "{query}");
+        assert_eq!(names.iter().filter(|(_, name)| !name.is_null()).count(), 1, "{query}");
+    }
+    let gaps = named("stream_gaps");
+    assert!(gaps.contains(&(7, Value::Null)) && !gaps.contains(&(13, Value::Null)), "{gaps:?}");
+    let (page, data) = page(&report, &[]);
+    let lanes = data["lanes"].as_array().unwrap();
+    assert!(lanes.iter().any(|lane| lane["stream"] == 13 && lane["streamName"] == "copies"));
+    assert!(lanes.iter().all(|lane| lane["stream"] == 13 || lane.get("streamName").is_none()));
+    assert!(page.contains("stream 13 (copies) of process 4242"));
+}

@@ -86,7 +86,7 @@ function listOf(lane, i) {
   list.push(['kind', lane.kind === 'steps' || lane.kind === 'stream' || lane.kind === 'GPU idle' ? names[lane.category[i]] : lane.kind])
   if (lane.kind === 'steps') return [...list, ...stepFacts(lane, i)]
   if (lane.kind === 'stream' && classes[lane.name[i]]) list.push(['class', classes[lane.name[i]]])
-  if (lane.stream !== null) list.push(['stream', lane.stream + ' (context ' + lane.context + ')'])
+  if (lane.stream !== null) list.push(['stream', lane.stream + (lane.streamName ? ' ' + lane.streamName : '') + ' (context ' + lane.context + ')'])
   if (lane.pid !== null) list.push(['process', String(lane.pid)])
   if (lane.correlation.length > 0 && lane.correlation[i] !== 0) list.push(['correlation', String(lane.correlation[i])])
   if (lane.event.length > 0) list.push([ID_OF[lane.kind] || 'row ID', String(lane.event[i])])

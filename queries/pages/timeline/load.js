@@ -166,7 +166,7 @@ function addLane(report, lane) {
   nest(lane)
   strip(lane, JSON.parse(lane.pieces), report.piece, report.from)
   for (const key of ['starts', 'durs', 'names', 'categories', 'events', 'correlations', 'calls', 'sizes', 'pieces']) delete lane[key]
-  lane.label = lane.kind === 'stream' ? 'stream ' + lane.stream
+  lane.label = lane.kind === 'stream' ? 'stream ' + lane.stream + (lane.streamName ? ' ' + lane.streamName : '')
     : lane.kind === 'GPU idle' ? 'idle, by cause'
     : lane.depth === null ? lane.kind : lane.kind + ', depth ' + lane.depth
   add(lane)

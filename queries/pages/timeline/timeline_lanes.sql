@@ -1,6 +1,6 @@
 /*---
 name: timeline_lanes
-version: 2
+version: 3
 title: Lanes of the timeline
 summary: Each lane of the timeline, with its pieces and slices as lists of numbers.
 why: To hold hundreds of thousands of slices in a page of some megabytes.
@@ -22,6 +22,7 @@ columns:
   - {name: tid, type: id, priority: 1, doc: "Operating system thread ID; null for lanes of GPUs."}
   - {name: context_id, type: id, label: "context", priority: 3, doc: "CUDA context of a stream; null for other lanes."}
   - {name: stream_id, type: id, label: "stream", priority: 1, doc: "CUDA stream; null for other lanes."}
+  - {name: stream_name, type: text, priority: 2, doc: "Name that the program gave the stream; null if it gave none."}
   - {name: depth, type: int, priority: 1, doc: "Depth of the ranges, from 0; null for other lanes."}
   - {name: slice_count, type: int, unit: count, label: "slices", priority: 1, doc: "All slices of the lane in the scope."}
   - {name: shown_count, type: int, unit: count, label: "shown", priority: 1, doc: "Slices that are in the lists."}
@@ -124,6 +125,7 @@ lane AS (
     min(tid) AS tid,
     min(context_id) AS context_id,
     min(stream_id) AS stream_id,
+    min(stream_name) AS stream_name,
     min(depth) AS depth,
     min(lane_slice_count) AS slice_count,
     min(lane_busy_ns) AS busy_ns,
@@ -143,6 +145,7 @@ SELECT
   lane.tid,
   lane.context_id,
   lane.stream_id,
+  lane.stream_name,
   lane.depth,
   lane.slice_count,
   packed.shown_count,

@@ -1,13 +1,13 @@
 /*---
 name: timeline_slices
-version: 1
+version: 2
 title: The timeline, slice by slice
 summary: The longest slices of each lane of the timeline in each piece of time.
 why: To draw single events of a capture that has too many to draw.
 kind: trace
 tags: [api, cuda, gpu, nvtx, osrt]
 internal: true
-reads: [all_cuda_call, kernel, longest_slice, memcpy, memset, nvtx_op, nvtx_projection, os_call, slice_piece, timeline_lane]
+reads: [all_cuda_call, kernel, longest_slice, memcpy, memset, nvtx_op, nvtx_projection, nvtx_stream, os_call, slice_piece, timeline_lane]
 requires: [timeline_event]
 params:
   - {name: pieces, type: int, default: 20, min: 1, max: 10000, doc: "Number of pieces of equal length, over the time of the scope or of all events."}
@@ -35,6 +35,7 @@ columns:
   - {name: tid, type: id, priority: 2, doc: "Operating system thread ID of the lane; null for lanes of GPUs."}
   - {name: context_id, type: id, label: "context", priority: 3, doc: "CUDA context of the lane; null for other lanes than streams."}
   - {name: stream_id, type: id, label: "stream", priority: 2, doc: "CUDA stream of the lane; null for other lanes than streams."}
+  - {name: stream_name, type: text, priority: 3, doc: "Name that the program gave this stream; null if it gave none."}
   - {name: depth, type: int, priority: 2, doc: "Depth of the ranges of the lane, from 0; null for other lanes than NVTX ranges."}
   - {name: lane_slice_count, type: int, unit: count, label: "slices of the lane", priority: 3, doc: "All slices of the lane in the scope."}
   - {name: lane_busy_ns, type: duration, unit: ns, label: "sum over the lane", priority: 3, doc: "Sum of the lengths of these slices."}
@@ -52,7 +53,17 @@ see_also: [timeline_pieces, timeline_lanes, timeline_names, gpu_idle_causes]
 ---*/
 WITH
 lane AS MATERIALIZED (
-  SELECT *, max((to_ns - from_ns + :pieces - 1) / :pieces, 1) AS piece_ns
+  SELECT
+    *,
+    max((to_ns - from_ns + :pieces - 1) / :pieces, 1) AS piece_ns,
+    (
+      SELECT named.stream_name
+      FROM nvtx_stream AS named
+      WHERE timeline_lane.kind = 2
+        AND named.stream_id = timeline_lane.track
+        AND named.context_id = timeline_lane.context_id
+        AND named.pid = timeline_lane.pid
+    ) AS stream_name
   FROM timeline_lane
   ORDER BY nth, kind
   LIMIT :lanes
@@ -155,6 +166,7 @@ SELECT
   lane.tid,
   lane.context_id,
   iif(lane.kind = 2, lane.track, NULL) AS stream_id,
+  lane.stream_name,
   iif(lane.kind IN (3, 4), lane.track, NULL) AS depth,
   lane.slice_count AS lane_slice_count,
   lane.busy_ns AS lane_busy_ns,
