@@ -813,7 +813,10 @@ fn passes_of_pipelines_are_phases() {
             .collect()
     };
     let usual = phases("forward", "backward");
-    assert_eq!(usual, [("forward".to_owned(), "300".to_owned()), ("backward".to_owned(), "250".to_owned())]);
+    assert_eq!(
+        usual,
+        [("forward".to_owned(), "300".to_owned()), ("backward".to_owned(), "250".to_owned())]
+    );
     for (forward, backward) in [("F0.0", "B0.0"), ("F3.1", "W3.1"), ("F", "B"), ("F7", "B7")] {
         assert_eq!(phases(forward, backward), usual, "{forward} {backward}");
     }
