@@ -49,7 +49,7 @@ limits: >-
   Calls that work on the CPU do not count: those that pin memory, allocate, load code or control the profiler. A query
   that returns 0, in a process in which others return 600, finds that the work is done, and does not count. NVTX ranges
   of NCCL have the names of its functions. A process counts as missing only if it launched all calls that have GPU work,
-  and no more: so processes of another communicator do not count. Nobody is missing at the first call, or if the calls
+  and no more: so processes of another communicator do not count. No process is missing at the first call, or if the calls
   are in a group of NCCL.
 see_also: [cuda_api_sync, launch_outcomes]
 ---*/
