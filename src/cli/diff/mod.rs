@@ -269,7 +269,7 @@ impl Args {
         }
         let opened = open(path, &self.open)?;
         let scope = scope_of(&self.scope, &opened)?;
-        Ok(Side::Report { name, opened: Box::new(opened), scope })
+        Ok(Side::Report { name, opened: Box::new(opened), scope: Box::new(scope) })
     }
 
     /// The parameters of the page. `why_not` is the reason why steps are not compared.

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 /// One report of a comparison.
 pub(super) enum Side {
-    Report { name: String, opened: Box<OpenReport>, scope: Scope },
+    Report { name: String, opened: Box<OpenReport>, scope: Box<Scope> },
     Baseline(SavedReport, PathBuf),
 }
 
@@ -45,7 +45,8 @@ impl Side {
     ) -> Result<PageReport> {
         match self {
             Self::Report { name, opened, scope } => {
-                let input = Input { scope: Some(scope.clone()), ..Input::open(name.clone(), opened) };
+                let input =
+                    Input { scope: Some(scope.as_ref().clone()), ..Input::open(name.clone(), opened) };
                 let (report, about, _) = asking.page_report(request, &input, opened, &asking.limits)?;
                 tell_notes(&[about], 0, true);
                 Ok(report)
