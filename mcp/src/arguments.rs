@@ -23,13 +23,13 @@ impl Names {
     }
 }
 
-/// Part of the report. Default: the whole report.
+/// Part of the report. Default: all.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ScopeArgs {
-    /// Events that overlap this time since the capture began: `1.5s/2s`, `12ms/`, `10%/20%`.
+    /// Events in this time since the start: `1.5s/2s`, `12ms/`, `10%/20%`.
     time: Option<String>,
-    /// Only steps after the warm-up: query `steps` lists them.
+    /// Only steps after the warm-up.
     steady: bool,
     /// GPU numbers of answers.
     gpus: Vec<i64>,
@@ -39,17 +39,17 @@ pub(crate) struct ScopeArgs {
     streams: Vec<i64>,
     /// Process IDs.
     processes: Vec<i64>,
-    /// Only ranges, calls and launched work of these threads: names with `*` and `?`, or thread IDs.
+    /// Only these threads: names or IDs.
     threads: Vec<String>,
-    /// Only work of these NVTX ranges: `NAME[@DOMAIN][/INDEX]`, with `*` and `?`.
+    /// Only these NVTX ranges: `NAME[@DOMAIN][/INDEX]`, with `*` and `?`.
     nvtx: Vec<String>,
-    /// Only these iterations: `step/3`, `step/2..5`, from 0 per thread.
+    /// Iterations: `step/3`, `step/2..5`, from 0 per thread.
     iterations: Vec<String>,
-    /// Without work of these NVTX ranges.
+    /// Without these NVTX ranges.
     exclude: Vec<String>,
-    /// Only events that overlap these NVTX ranges in time.
+    /// Only in the time of these NVTX ranges.
     windows: Vec<String>,
-    /// Launches that belong to a range: of its thread, of its process, or all in its time.
+    /// Launches of a range: of its thread or process, or all in its time.
     attribute: Option<AttributeArg>,
 }
 

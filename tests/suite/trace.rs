@@ -374,9 +374,11 @@ fn a_trace_and_an_export_of_the_same_events_give_equal_answers() {
         "tensor_core_use",
         "work_coverage",
     ];
+    // The payloads of a trace are PyTorch's sequence numbers, which are nothing to add up.
+    let of_payloads = ["nvtx_category_sum"];
     let catalog = Catalog::load(&nsq::BUILT_IN, &[]).unwrap();
     let mut left_out: BTreeSet<&str> =
-        [&of_tools[..], &of_ranks, &of_inputs].concat().into_iter().collect();
+        [&of_tools[..], &of_ranks, &of_inputs, &of_payloads].concat().into_iter().collect();
     // What a query asks is in its answer.
     loop {
         let follow =
