@@ -20,7 +20,7 @@ pub(crate) struct Shape {
     pub(crate) columns: Vec<Column>,
     /// The parameters of a query, which are hidden columns after the others.
     parameters: Vec<String>,
-    /// The places of the columns whose values a relation must be asked with. Such a relation has rows for each of a million values.
+    /// The places of the columns whose values a relation must be asked with: it has no rows without.
     pub(crate) keys: Vec<usize>,
 }
 

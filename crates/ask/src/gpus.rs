@@ -6,7 +6,7 @@ use nsq_engine::execute::Limits;
 use nsq_engine::normalize::{ProcessDevice, Scope};
 use nsq_library::catalog::Catalog;
 use nsq_value::error::Result;
-use nsq_value::table::{ResultTable, Value};
+use nsq_value::table::{ResultTable, Row};
 
 /// The query that knows which GPU is which device of a process.
 const GPU_DEVICES: &str = "gpu_devices";
@@ -61,17 +61,11 @@ impl OpenReport {
 
 /// The rows of [`GPU_DEVICES`].
 fn devices(table: &ResultTable) -> Vec<Known> {
-    let place = |name: &str| table.columns.iter().position(|column| column.name == name);
-    let places = [place("gpu_id"), place("device_id"), place("pid")];
-    let of = |row: &Vec<Value>| {
-        let int = |place: Option<usize>| match row.get(place?) {
-            Some(Value::Int(int)) => Some(*int),
-            _ => None,
-        };
-        let [gpu, device, pid] = places.map(int);
-        Some(Known { gpu_id: gpu?, device: ProcessDevice { pid, device_id: device? } })
+    let of = |row: Row<'_>| {
+        let device = ProcessDevice { pid: row.int("pid"), device_id: row.int("device_id")? };
+        Some(Known { gpu_id: row.int("gpu_id")?, device })
     };
-    table.rows.iter().filter_map(of).collect()
+    table.iter().filter_map(of).collect()
 }
 
 /// On which GPUs a CUDA device lies; `None` if it has the same number as its only GPU.

@@ -7,7 +7,7 @@ use nsq_engine::normalize::Scope;
 use nsq_library::catalog::Catalog;
 use nsq_value::error::{Error, Result};
 use nsq_value::glob::Glob;
-use nsq_value::table::{ResultTable, Value};
+use nsq_value::table::{ResultTable, Row};
 
 /// The query that lists the threads of a report.
 const THREADS: &str = "scope_threads";
@@ -72,18 +72,9 @@ fn unknown(text: &str, known: &[Thread]) -> Error {
 
 /// The rows of [`THREADS`].
 fn threads(table: &ResultTable) -> Vec<Thread> {
-    let place = |name: &str| table.columns.iter().position(|column| column.name == name);
-    let places = (place("global_tid"), place("tid"), place("thread_name"));
-    let of = |row: &Vec<Value>| {
-        let int = |place: Option<usize>| match row.get(place?) {
-            Some(Value::Int(int)) => Some(*int),
-            _ => None,
-        };
-        let name = match places.2.and_then(|place| row.get(place)) {
-            Some(Value::Text(name)) => Some(name.clone()),
-            _ => None,
-        };
-        Some(Thread { global_tid: int(places.0)?, tid: int(places.1)?, name })
+    let of = |row: Row<'_>| {
+        let name = row.text("thread_name").map(str::to_owned);
+        Some(Thread { global_tid: row.int("global_tid")?, tid: row.int("tid")?, name })
     };
-    table.rows.iter().filter_map(of).collect()
+    table.iter().filter_map(of).collect()
 }

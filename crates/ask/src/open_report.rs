@@ -194,7 +194,8 @@ fn check_ids(session: &Session, catalog: &Catalog, scope: &Scope, limits: &Limit
     for (option, ids) in given(scope) {
         let invocation = Invocation::parse(SCOPE_IDS).with_params(&[format!("option={option}")])?;
         let plan = Plan::new(catalog, &invocation, &Layout::Own)?;
-        let known = ints(&session.table(&plan, limits)?, "id");
+        let known: Vec<i64> =
+            session.table(&plan, limits)?.iter().filter_map(|row| row.int("id")).collect();
         // An export without processes or GPU work cannot tell.
         if let Some(unknown) = ids.iter().find(|id| !known.contains(id))
             && !known.is_empty()
@@ -216,16 +217,6 @@ fn check_ids(session: &Session, catalog: &Catalog, scope: &Scope, limits: &Limit
         }
     }
     Ok(())
-}
-
-/// The integers of a column.
-fn ints(table: &ResultTable, column: &str) -> Vec<i64> {
-    let place = table.columns.iter().position(|known| known.name == column);
-    let int = |row: &Vec<Value>| match place.and_then(|place| row.get(place)) {
-        Some(Value::Int(int)) => Some(*int),
-        _ => None,
-    };
-    table.rows.iter().filter_map(int).collect()
 }
 
 /// The texts in their order, each once.
