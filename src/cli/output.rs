@@ -57,7 +57,7 @@ pub(super) struct OutputArgs {
     /// Print plain numbers without units in every format.
     #[arg(hide_short_help = true, long)]
     pub(super) raw: bool,
-    /// Show all columns and whole names, however wide the table gets.
+    /// Show all columns and whole names, however wide the table gets; in a pipe, names have at most 60 characters.
     #[arg(hide_short_help = true, long)]
     pub(super) wide: bool,
     /// When to use colours and bold [default: auto, on a terminal unless NO_COLOR is set]
@@ -97,7 +97,7 @@ impl OutputArgs {
         Ok(format)
     }
 
-    /// Like [`OutputArgs::write`], with a choice of columns.
+    /// Writes answers of queries, with a choice of columns. In a pipe, names are shortened: some have 2,000 characters.
     pub(super) fn write_columns(
         &self,
         columns: &[String],
@@ -105,15 +105,9 @@ impl OutputArgs {
         produce: impl FnOnce(&mut Writer<'_>) -> Result<()>,
     ) -> Result<()> {
         let format = self.format()?;
-        let style = Style { columns: columns.to_vec(), ..self.style(format) };
-        write_to(self.output.as_deref(), |out| {
-            let mut writer = Writer::new(out, format, style, expected);
-            produce(&mut writer)?;
-            if writer.formulas() > 0 && !self.spreadsheet {
-                note(FORMULAS);
-            }
-            writer.finish()
-        })
+        let text_width = (self.output.is_none() && !self.wide).then_some(TEXT_WIDTH);
+        let style = Style { columns: columns.to_vec(), text_width, ..self.style(format) };
+        self.write_styled(format, style, expected, produce)
     }
 
     /// Opens the output, and calls `produce` to write `expected` results. A file appears when complete.
@@ -122,7 +116,25 @@ impl OutputArgs {
         expected: usize,
         produce: impl FnOnce(&mut Writer<'_>) -> Result<()>,
     ) -> Result<()> {
-        self.write_columns(&[], expected, produce)
+        let format = self.format()?;
+        self.write_styled(format, self.style(format), expected, produce)
+    }
+
+    fn write_styled(
+        &self,
+        format: Format,
+        style: Style,
+        expected: usize,
+        produce: impl FnOnce(&mut Writer<'_>) -> Result<()>,
+    ) -> Result<()> {
+        write_to(self.output.as_deref(), |out| {
+            let mut writer = Writer::new(out, format, style, expected);
+            produce(&mut writer)?;
+            if writer.formulas() > 0 && !self.spreadsheet {
+                note(FORMULAS);
+            }
+            writer.finish()
+        })
     }
 
     /// Prints one table.
@@ -141,6 +153,7 @@ impl OutputArgs {
         Style {
             is_for_library: false,
             width: terminal_width().filter(|_| on_terminal && !self.wide),
+            text_width: None,
             on_terminal,
             color: self.color.is_on(on_terminal),
             max_rows,
@@ -159,6 +172,9 @@ pub(super) fn no_formulas() -> Error {
         "add --format csv or tsv, or remove --spreadsheet",
     )
 }
+
+/// The most columns of a text in a table that goes to another program.
+const TEXT_WIDTH: usize = 60;
 
 /// Size of the output buffer, in bytes.
 const BYTES: usize = 64 << 10;

@@ -28,7 +28,7 @@ pub(super) struct ManyArgs {
     /// Read the rank from the file name if the report does not record it, such as 'rank(\d+)'
     ///
     /// A regular expression whose one group is the number. It must match the name of each report. Without it, names such
-    /// as rank4.sqlite and …-TP-1-DP-0-PP-0.trace.json contain the rank.
+    /// as rank4.sqlite and …-TP-1-DECODE.trace.json contain the rank.
     #[arg(hide_short_help = true, long, value_name = "REGEX", value_parser = rank_pattern)]
     rank_pattern: Option<Regex>,
 }

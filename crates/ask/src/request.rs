@@ -60,11 +60,12 @@ pub struct Failed {
     pub error: Error,
 }
 
-/// Names that tell the rank: `rank4.pt.trace.json`, and of SGLang `…-TP-1-DP-0-PP-0…`, where the rank is that of the
-/// one kind of parallelism.
-const RANK_NAMES: [&str; 2] = [
+/// Names that tell the rank: `rank4.pt.trace.json`, and of SGLang `…-TP-1-DP-0-PP-0…` or `…-TP-1-DECODE.trace.json`,
+/// where the rank is that of the one kind of parallelism.
+const RANK_NAMES: [&str; 3] = [
     r"(?i)(?:^|[^a-z])rank[-_]?(\d{1,7})(?:\D|$)",
     r"(?i)(?:^|[^a-z])TP-?(\d{1,7})-DP-?0-PP-?0(?:\D|$)",
+    r"(?i)(?:^|[^a-z])TP-?(\d{1,7})(?:-(?:EXTEND|PREFILL|DECODE))?(?:[._]|$)",
 ];
 
 /// A name that PyTorch gives to traces: host, process and time.
@@ -245,6 +246,10 @@ mod tests {
             ("dp0_pp0_tp1_dcp0_ep1_rank1.1773709679453551615.pt.trace.json", Some(1)),
             ("1769071195.66-TP-1-DP-0-PP-0-EP-0.trace.json", Some(1)),
             ("1769071195.66-TP-1-DP-2-PP-0-EP-0.trace.json", None),
+            ("1769071195.66-TP-3-EXTEND.trace.json.gz", Some(3)),
+            ("1769071195.66-TP-0-DECODE.trace.json.gz", Some(0)),
+            ("1769071195.66-TP-2.trace.json.gz", Some(2)),
+            ("1769071195.66-TP-1-PP-1-DECODE.trace.json.gz", None),
             ("frank7.sqlite", None),
             ("rank.sqlite", None),
             ("report3.sqlite", None),

@@ -1,8 +1,8 @@
 //! Aligned columns for people.
 //!
 //! A table fits the terminal. Where it is too wide, headers wrap, names are shortened in the middle, and the
-//! least important columns are dropped; a last line names them. Numbers are never shortened. `tabled` then draws
-//! the cells.
+//! least important columns are dropped; a last line names them. In a pipe, only names are shortened. Numbers never
+//! are. `tabled` then draws the cells.
 
 use super::lead::{bold, wrapped};
 use super::shorten::shorten;
@@ -124,7 +124,10 @@ impl Layout {
             .collect();
         let (kept, widths) = match style.width {
             Some(width) => fit(&texts, width),
-            None => ((0..texts.len()).collect(), texts.iter().map(|text| text.natural).collect()),
+            None => {
+                let most = style.text_width.unwrap_or(usize::MAX);
+                ((0..texts.len()).collect(), texts.iter().map(|text| text.least(most)).collect())
+            }
         };
         let dropped = (0..headers.len()).filter(|index| !kept.contains(index));
         let dropped = dropped.map(|index| headers[index].clone()).collect();
