@@ -1,6 +1,6 @@
 /*---
 name: nvtx_kernels
-version: 1
+version: 2
 title: Kernels under an NVTX range
 summary: Kernel time per path of NVTX ranges and kernel, largest total first.
 why: To see which kernels a layer or phase runs, with each kernel counted once.
@@ -10,11 +10,12 @@ reads: [nvtx_path, nvtx_path_kernel, scope, string]
 requires: [nvtx_path, nvtx_path_kernel]
 params:
   - {name: range, type: text, default: "*", doc: "GLOB pattern for a folded range name in the path, or for the whole path. Selects the kernels inside these ranges."}
+  - {name: kernel, type: text, default: "*", doc: "GLOB pattern for a demangled or short kernel name: the ranges that launch this kernel."}
   - {name: limit, type: int, default: 50, min: -1, doc: "Number of rows to return; -1 returns all rows."}
   - {name: name, type: enum, values: [demangled, short, mangled], default: demangled, doc: "Kernel name to group by."}
 columns:
   - {name: rank, type: int, priority: 3, doc: "Rank by total_ns; 1 is the largest."}
-  - {name: share_pct, type: percent, unit: percent, label: "share of selected kernels", priority: 1, doc: "total_ns as a share of all selected kernels, including rows cut off by limit."}
+  - {name: share_pct, type: percent, unit: percent, label: "share of selected kernels", priority: 1, doc: "total_ns as a share of all selected kernels, with the rows that limit leaves out."}
   - {name: total_ns, type: duration, unit: ns, priority: 1, doc: "Sum of execution times; overlapping kernels count in full."}
   - {name: calls, type: int, unit: count, priority: 1, doc: "Number of executions."}
   - {name: mean_ns, type: duration, unit: ns, priority: 1, doc: "Mean execution time."}
@@ -28,7 +29,7 @@ checks:
   - calls >= 1 AND share_pct BETWEEN 0 AND 100
   - mean_ns BETWEEN min_ns AND max_ns
   - (path IS NULL) = (unattributed IS NOT NULL)
-when_empty: "no kernel was launched in a matching range: nvtx_tree lists the paths, and -p range=GLOB takes one"
+when_empty: "no kernel was launched in a matching range: nvtx_tree lists the paths, and -p range=GLOB or kernel=GLOB chooses"
 limits: >-
   A kernel counts only in the row of the innermost range around its launch, so rows add up. Iterations share a row,
   because their folded names are the same; use --nvtx to choose one iteration. Kernels in no range are included if range
@@ -62,6 +63,9 @@ by_kernel AS (
     min(min_ns) AS min_ns,
     max(max_ns) AS max_ns
   FROM nvtx_path_kernel
+  WHERE :kernel = '*'
+    OR name_id IN (SELECT string_id FROM string WHERE text GLOB :kernel)
+    OR short_name_id IN (SELECT string_id FROM string WHERE text GLOB :kernel)
   GROUP BY path_id, unattributed, 3
 ),
 named AS (

@@ -22,12 +22,15 @@ columns:
 limits: >-
   The ranges that the scope names; else those of the folded name that occurs at least twice and contains iteration or
   iter, else step, else batch, else epoch, else a word that ends in Iteration or Step, such as BenchIteration, else
-  level. A name that occurs three times comes first, then the outermost. A name that occurs once counts if there is no other,
-  and if its range has nine tenths of the GPU operations that ranges have. Names of a phase, such as optimizer step, and
-  C++ names (with ::) are never picked, and levels only where no range around them occurs twice in a thread. Ranges
-  inside one with warm-up in its name are left out if others remain. If no name fits, there are no rows. A range that
-  begins inside another iteration of its thread is a part of that iteration. Iterations are those of the whole capture,
-  whatever the scope leaves.
+  level. A name that occurs three times comes first, then the outermost. A name that occurs once counts if there is no
+  other, and if its range has nine tenths of the GPU operations that ranges have. Names of a phase, such as optimizer
+  step, and C++ names (with ::) are never picked, and levels only where no range around them occurs twice in a thread.
+  Ranges inside one with warm-up in its name are left out if others remain. If no name fits, or only one whose ranges
+  launch nothing, the outermost name that ends in a number counts, such as Schritt 3 or frame 3, if its ranges occur
+  three times, have nine tenths of the GPU operations that ranges have, and four of five do equal work: 0.8 to 1.25
+  times the mean number of operations, in 0.5 to 2 times the mean time. Names of a part, such as layer 3, do not. Else
+  there are no rows. A range that begins inside another iteration of its thread is a part of that iteration.
+  Iterations are those of the whole capture, whatever the scope leaves.
 ---*/
 WITH RECURSIVE
 word (word, place) AS (
@@ -100,8 +103,8 @@ level AS MATERIALIZED (
   GROUP BY layer_name, level_id
   HAVING sum(path_id IN (SELECT path_id FROM again)) = 0
 ),
-likeliest AS (
-  SELECT path.layer_name
+likeliest AS MATERIALIZED (
+  SELECT path.layer_name, sum(path.op_count) AS op_count
   FROM all_nvtx_path AS path
   JOIN likely
     ON likely.layer_name = path.layer_name
@@ -120,13 +123,39 @@ likeliest AS (
     AND (min(likely.place) < 6 OR sum(path.op_count) > 0 AND path.layer_name IN (SELECT layer_name FROM level))
   ORDER BY
     min(path.path_id IN (SELECT path_id FROM warm)),
+    sum(path.op_count) = 0,
     sum(path.range_count) < 2,
     sum(path.range_count) < 3,
     min(likely.place),
     min(path.depth),
-    sum(path.op_count) = 0,
     sum(path.cpu_ns) DESC,
     path.layer_name
+  LIMIT 1
+),
+-- What a numbered range in any language is not, if it is one of these: Schritt 3, frame 3 and token 3 are iterations.
+part (word) AS (
+  VALUES
+    ('layer'), ('layers'), ('block'), ('blocks'), ('h'), ('stage'), ('level'), ('module'), ('head'), ('expert'),
+    ('bucket'), ('rank'), ('gpu'), ('device'), ('stream'), ('worker'), ('thread'), ('process'), ('node'), ('conv'),
+    ('size'), ('shape'), ('dim'), ('case'), ('test'), ('kernel'), ('part'), ('tile'), ('config'), ('op'), ('id')
+),
+numbered_name AS MATERIALIZED (
+  SELECT path.layer_name
+  FROM all_nvtx_path AS path
+  WHERE (SELECT coalesce(max(op_count), 0) FROM likeliest) = 0
+    AND path.layer_name GLOB '?*[*]'
+    AND NOT path.layer_name GLOB '*=[*]'
+    AND instr(path.layer_name, '*') = length(path.layer_name)
+    AND instr(path.layer_name, '::') = 0
+    AND NOT EXISTS (
+      SELECT 1
+      FROM part
+      WHERE ' ' || lower(path.layer_name) GLOB '*[^a-z]' || part.word || '[^a-z]*'
+    )
+  GROUP BY path.layer_name
+  HAVING sum(path.range_count) >= 3
+    AND 10 * sum(path.op_count) > 9 * (SELECT sum(op_count) FROM all_nvtx_path WHERE depth = 0)
+  ORDER BY min(path.path_id IN (SELECT path_id FROM warm)), min(path.depth), sum(path.cpu_ns) DESC, path.layer_name
   LIMIT 1
 ),
 -- 0: the name that the scope gives; 1: that name with a number.
@@ -150,14 +179,39 @@ named AS (
     )
 ),
 chosen AS MATERIALIZED (
-  SELECT name_id
+  SELECT name_id, 0 AS is_numbered
   FROM named
   WHERE place = (SELECT min(place) FROM named)
   UNION ALL
-  SELECT name_id
+  SELECT name_id, 0
   FROM all_nvtx_name
   WHERE (SELECT iteration_name FROM scope) IS NULL
     AND layer_name = (SELECT layer_name FROM likeliest)
+  UNION ALL
+  SELECT name_id, 1
+  FROM all_nvtx_name
+  WHERE EXISTS (SELECT 1 FROM numbered_name)
+    AND (SELECT iteration_name FROM scope) IS NULL
+    AND layer_name = (SELECT layer_name FROM numbered_name)
+),
+range AS (
+  SELECT
+    range_id,
+    range_name,
+    name_id,
+    path_id,
+    (SELECT is_numbered FROM chosen WHERE chosen.name_id = all_nvtx_projection.name_id) AS is_numbered,
+    start_ns,
+    end_ns,
+    dur_ns,
+    proj_start_ns,
+    proj_end_ns,
+    op_count,
+    pid,
+    tid,
+    global_tid
+  FROM all_nvtx_projection
+  WHERE name_id IN (SELECT name_id FROM chosen)
 ),
 -- reached_ns shows which ranges begin inside another range. A range that never ended contains none.
 reached AS (
@@ -166,7 +220,10 @@ reached AS (
     range.range_name,
     range.name_id,
     range.path_id IN (SELECT path_id FROM warm) AS is_warm,
-    min(range.path_id IN (SELECT path_id FROM warm)) OVER () AS all_warm,
+    min(range.path_id IN (SELECT path_id FROM warm)) OVER family AS all_warm,
+    range.is_numbered,
+    avg(range.op_count) OVER family AS mean_count,
+    avg(range.proj_end_ns - range.proj_start_ns) OVER family AS mean_ns,
     range.start_ns,
     range.end_ns,
     range.dur_ns,
@@ -183,25 +240,44 @@ reached AS (
         range.end_ns
       )
     ) OVER (
-      PARTITION BY range.global_tid
+      PARTITION BY range.is_numbered, range.global_tid
       ORDER BY range.start_ns, range.end_ns DESC, range.range_id
       ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
     ) AS reached_ns
-  FROM all_nvtx_projection AS range
-  WHERE range.name_id IN (SELECT name_id FROM chosen)
+  FROM range
+  WINDOW family AS (PARTITION BY range.is_numbered)
+),
+-- Numbered ranges of equal work: each that is equal makes up for a fourth of one that is not.
+judged AS (
+  SELECT
+    *,
+    max(is_numbered) OVER ()
+    AND sum(
+      is_numbered
+      * iif(
+        op_count BETWEEN 0.8 * mean_count AND 1.25 * mean_count
+        AND proj_end_ns - proj_start_ns BETWEEN 0.5 * mean_ns AND 2 * mean_ns,
+        1,
+        -4
+      )
+    ) OVER () >= 0 AS are_regular
+  FROM reached
 ),
 -- Numbers are those of --iter, which counts the warm-up.
-numbered AS (
+numbered AS MATERIALIZED (
   SELECT *, row_number() OVER (PARTITION BY global_tid ORDER BY start_ns, range_id) - 1 AS iteration
-  FROM reached
-  WHERE reached_ns IS NULL
-    OR start_ns >= reached_ns
+  FROM judged
+  WHERE is_numbered = are_regular
+    AND (reached_ns IS NULL OR start_ns >= reached_ns)
 )
 SELECT
   range_id,
   CASE
-    WHEN (SELECT count(DISTINCT layer_name) FROM all_nvtx_name WHERE name_id IN (SELECT name_id FROM chosen)) > 1
-      THEN (SELECT iteration_name FROM scope)
+    WHEN (
+      SELECT count(DISTINCT layer_name)
+      FROM all_nvtx_name
+      WHERE name_id IN (SELECT name_id FROM chosen WHERE is_numbered = (SELECT max(is_numbered) FROM numbered))
+    ) > 1 THEN (SELECT iteration_name FROM scope)
     ELSE (SELECT layer_name FROM all_nvtx_name WHERE all_nvtx_name.name_id = numbered.name_id)
   END AS layer_name,
   range_name,

@@ -9,7 +9,7 @@ columns:
   - {name: op_name, type: text, doc: "Operator, such as aten::mm; without known work, the name of the innermost range; null outside any range."}
   - {name: kind, type: text, doc: "Kind of work; see operator_work; null if the work is unknown."}
   - {name: shape, type: text, doc: "What the work depends on; see operator_work; null if the work is unknown."}
-  - {name: data_type, type: text, doc: "Type of the elements; null if unknown."}
+  - {name: data_type, type: text, doc: "Type of the elements; fp32 where only the name of the kernel says so, as sgemm does; null if unknown."}
   - {name: batch, type: int, unit: count, doc: "Products of a batched matmul, or sequences of attention; null for other kinds."}
   - {name: m, type: int, unit: count, doc: "Rows of a matmul's result, or queries of a sequence; null for other kinds."}
   - {name: n, type: int, unit: count, doc: "Columns of a matmul's result, or keys of a sequence; null for other kinds."}
@@ -215,6 +215,13 @@ collective AS MATERIALIZED (
   WHERE kernel_id IS NOT NULL
     AND size_bytes IS NOT NULL
 ),
+-- As in fp32_matmul.
+fp32 AS MATERIALIZED (
+  SELECT string_id AS name_id
+  FROM string
+  WHERE text GLOB '*sgemm*'
+    AND NOT (text GLOB '*fp16*' OR text GLOB '*bf16*' OR text GLOB '*tf32*' OR text GLOB '*tensorop*')
+),
 only_gpu AS (
   SELECT min(gpu_id) AS gpu_id
   FROM process_device
@@ -231,7 +238,10 @@ SELECT
   END AS op_name,
   coalesce(known.kind, iif(collective.kernel_id IS NULL, NULL, 'communication')) AS kind,
   coalesce(collective.shape, known.shape) AS shape,
-  known.data_type,
+  coalesce(
+    known.data_type,
+    iif(known.kind = 'matmul', (SELECT 'fp32' FROM fp32 WHERE fp32.name_id = kernel.name_id), NULL)
+  ) AS data_type,
   known.batch,
   known.m,
   known.n,

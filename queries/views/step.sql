@@ -25,11 +25,12 @@ columns:
   - {name: step_name, type: text, doc: "Message of the range, with the prefix DOMAIN: outside the default domain; such as step 3 without a range."}
   - {name: layer_name, type: text, doc: "step_name with each number replaced by *; step without a range."}
 limits: >-
-  Marked steps are the rows of iteration; a range that marks one step only, if nothing repeats in its process, or less than
-  16 times without a wait of the host in each, and it marks no epoch. If the scope names the ranges of iterations, there are no others. For repeated
-  steps, see repeated_step. They are those of the steady state with the most kernel time, unless the scope names another one, as
-  in state 0. If a thread launches to several GPUs, its repeated steps are those of the first. Steps are
-  those of the whole capture, with the same numbers whatever the scope leaves; step_window has those in the scope.
+  Marked steps are the rows of iteration; a range that marks one step only, if nothing repeats in its process, or less
+  than 16 times without a wait of the host in each, and it marks no epoch. If the scope names the ranges of
+  iterations, there are no others, but step without such a range names the repeated steps. For repeated steps, see
+  repeated_step. They are those of the steady state with the most kernel time, unless the scope names another one, as
+  in state 0. If a thread launches to several GPUs, its repeated steps are those of the first. Steps are those of the
+  whole capture, with the same numbers whatever the scope leaves; step_window has those in the scope.
 ---*/
 WITH
 found AS (
@@ -157,7 +158,13 @@ SELECT
   'step ' || step,
   'step'
 FROM repeated
-WHERE coalesce((SELECT iteration_name FROM scope) GLOB 'state [0-9]*', 1)
+WHERE (
+    SELECT
+      iteration_name IS NULL
+      OR iteration_name GLOB 'state [0-9]*'
+      OR iteration_name = 'step' AND NOT EXISTS (SELECT 1 FROM iteration)
+    FROM scope
+  )
   AND global_pid NOT IN (
     SELECT global_tid & -16777216
     FROM marked

@@ -47,7 +47,7 @@ checks:
 when_empty: "no GPU operation has a recorded launch: nvtx_coverage says why"
 limits: >-
   Work is known from shapes: of a PyTorch trace with record_shapes=True, or of ranges of emit_nvtx(record_shapes=True). It is
-  never guessed from the names of kernels. Kernels that torch.compile fused, and those of CUDA graphs, have no operator and
+  never guessed from the names of kernels, but for the type of a product, see op_work. Kernels that torch.compile fused, and those of CUDA graphs, have no operator and
   are rows without a speed. The bytes are those that must move once; a kernel that reads them twice looks slower.
 see_also: [work_coverage, bus_bandwidth, gemm_shapes, attention_work, mfu, memory_bound_ops, tensor_core_use]
 ---*/
@@ -78,7 +78,11 @@ work AS (
     min(
       coalesce(
         read_bytes + written_bytes,
-        (read_elements + written_elements) * (SELECT element_bytes FROM assumed)
+        (read_elements + written_elements)
+        * coalesce(
+          (SELECT element_bytes FROM data_type AS named WHERE named.type_name = op_work.data_type),
+          (SELECT element_bytes FROM assumed)
+        )
       )
     ) AS size_bytes
   FROM op_work

@@ -105,8 +105,8 @@ impl OutputArgs {
         produce: impl FnOnce(&mut Writer<'_>) -> Result<()>,
     ) -> Result<()> {
         let format = self.format()?;
-        let text_width = (self.output.is_none() && !self.wide).then_some(TEXT_WIDTH);
-        let style = Style { columns: columns.to_vec(), text_width, ..self.style(format) };
+        let style =
+            Style { columns: columns.to_vec(), text_width: self.text_width(), ..self.style(format) };
         self.write_styled(format, style, expected, produce)
     }
 
@@ -118,6 +118,11 @@ impl OutputArgs {
     ) -> Result<()> {
         let format = self.format()?;
         self.write_styled(format, self.style(format), expected, produce)
+    }
+
+    /// The most columns of a name in a table of a query, if it goes to another program.
+    pub(super) fn text_width(&self) -> Option<usize> {
+        (self.output.is_none() && !self.wide).then_some(TEXT_WIDTH)
     }
 
     fn write_styled(
@@ -173,7 +178,7 @@ pub(super) fn no_formulas() -> Error {
     )
 }
 
-/// The most columns of a text in a table that goes to another program.
+/// The most columns of a name where there is no terminal whose width counts.
 const TEXT_WIDTH: usize = 60;
 
 /// Size of the output buffer, in bytes.

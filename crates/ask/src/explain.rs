@@ -126,6 +126,11 @@ impl Explainer<'_> {
     /// Why the plan returned no rows.
     fn why_empty(&self, plan: &Plan) -> Result<String> {
         let query = plan.query.as_ref().map_or("the query", |(name, _)| name);
+        Ok(format!("{query} returned no rows{}", self.lack(plan)?))
+    }
+
+    /// What the plan lacks: if a query that it asks has no rows, what that one lacks.
+    fn lack(&self, plan: &Plan) -> Result<String> {
         // Parameters of other queries say nothing about this one.
         let is_own = |param: &&String| plan.bindings.iter().any(|(own, _)| own == key_of(param));
         let given: Vec<&str> = self.asking.params.iter().filter(is_own).map(String::as_str).collect();
@@ -134,14 +139,14 @@ impl Explainer<'_> {
             given => format!(" with -p {}", given.join(" -p ")),
         };
         if let Some(reason) = self.why_filtered(plan)? {
-            return Ok(format!("{query} returned no rows: {reason}"));
+            return Ok(format!(": {reason}"));
         }
         if plan.bindings.contains(&(LIMIT.to_owned(), Value::Int(0))) {
-            return Ok(format!("{query} returned no rows: the parameter limit is 0"));
+            return Ok(": the parameter limit is 0".to_owned());
         }
         for asked in plan.asks.iter().filter(|asked| asked.given.is_empty()) {
             if self.session.ask(&asked.plan, self.limits)?.rows.is_empty() {
-                return Ok(format!("{query} returned no rows: {}", self.why_empty(&asked.plan)?));
+                return self.lack(&asked.plan);
             }
         }
         let header = plan.query.as_ref().and_then(|(name, _)| self.asking.catalog.query(name).ok());
@@ -151,7 +156,7 @@ impl Explainer<'_> {
         });
         let reason =
             reason.as_deref().unwrap_or("the report has the tables, but nothing in them matches");
-        Ok(format!("{query} returned no rows{with}: {reason}"))
+        Ok(format!("{with}: {reason}"))
     }
 
     /// The parameter that names the ranges of a plan, its value, and whether the user gave it.

@@ -364,6 +364,25 @@ fn the_last_word_of_a_name_can_mark_steps() {
     assert!(is_about(made.steps(), 10, 3_000), "{:?}", made.steps());
 }
 
+/// In any language, numbered ranges with the same work in each are steps, also where regular ranges launch none.
+#[test]
+fn numbered_ranges_of_equal_work_are_steps() {
+    let marked = |name: &str, growth: i64| {
+        let made = Made::of(|writer| {
+            for step in 0..10_i64 {
+                writer.range(format!("_prepare_and_schedule_batch {step}"), |_| {});
+                writer.range(format!("{name} {step}"), |writer| writer.kernel("gemm", 64, MS + growth * step));
+            }
+        });
+        rows(&made.report, "SELECT count(*) FROM iteration WHERE op_count > 0")[0][0].clone()
+    };
+    for name in ["_forward_step", "Schritt", "步骤", "frame", "token"] {
+        assert_eq!(marked(name, 0), "10", "{name}");
+    }
+    // Layers are parts of a step, and a sweep is none.
+    assert_eq!((marked("layer", 0).as_str(), marked("frame", 2 * MS).as_str()), ("0", "0"));
+}
+
 /// Each size once, or a hundred times, over three orders of magnitude.
 #[test]
 fn a_sweep_over_sizes_has_no_steps() {
