@@ -35,14 +35,14 @@ seen AS (
   FROM cuda_gpu_kern_sum
 )
 SELECT
-  100.0 * sum(own.total_ns) / nullif(seen.all_ns, 0) AS time_pct,
+  100.0 * sum(own.total_ns) / nullif(max(seen.all_ns), 0) AS time_pct,
   sum(own.total_ns) AS total_ns,
   sum(own.calls) AS calls,
   1.0 * sum(own.total_ns) / sum(own.calls) AS mean_ns,
   min(own.min_ns) AS min_ns,
   max(own.max_ns) AS max_ns,
   count(*) AS report_count,
-  iif(count(*) < seen.side_count, 0, min(own.total_ns)) AS least_ns,
+  CASE WHEN count(*) < max(seen.side_count) THEN 0 ELSE min(own.total_ns) END AS least_ns,
   max(own.total_ns) AS most_ns,
   own.kernel_name
 FROM cuda_gpu_kern_sum AS own
