@@ -34,14 +34,15 @@ limits: >-
   A sample counts if it lies in the judged window and the work covers 90 % of its time. A fact needs 20 samples, which
   describe half of the work: so short work, slow sampling and holes give no row. Compute kernels and whole graphs must
   run for half of the window; copies to or from the host, and collectives, for a tenth. While compute kernels run, GR
-  Active must be 80 % or more: else the samples are those of another GPU. clock_drop: a cut into two parts, each with ten
-  samples and a tenth of all, explains half of the variance of the clock, and its mean falls by 5 % or more. clock_low:
-  otherwise, the mean is 10 % or more below the highest clock. clock: all others. The next four facts exclude
-  each other: the first that holds has a row. few_sms: SMs Active below 50 %. dram_bound: DRAM at 80 % or more for half of the time. latency_bound: SMs Active
-  70 % or more, SM Issue below 20 %, Tensor Active below 10 %, DRAM below 40 %. tensor_idle: SMs Active 70 % or more, Tensor
-  Active below 5 %. Links: a mean of 75 % or more. In long captures, only pieces of a hundred
-  sampling times are read, evenly spaced, so the time of a drop is that of the nearest piece. Metrics are those of the whole GPU, and of all processes.
-  MIG instances have no rows. A clock that is low in the whole report is not seen.
+  Active must be 80 % or more: else the samples are those of another GPU. clock_drop: a cut into two parts, each with
+  ten samples and a tenth of all, explains half of the variance of the clock, and its mean falls by 5 % or more.
+  clock_low: otherwise, the mean is 10 % or more below the highest clock. clock: all others. The next four facts
+  exclude each other: the first that holds has a row. few_sms: SMs Active below 50 %. dram_bound: DRAM at 80 % or more
+  for half of the time. latency_bound: SMs Active 70 % or more, SM Issue below 20 %, Tensor Active below 10 %, DRAM
+  below 40 %. tensor_idle: SMs Active 70 % or more, Tensor Active below 5 %. Links: a mean of 75 % or more. In long
+  captures, only pieces of a hundred sampling times are read, evenly spaced, so the time of a drop is that of the
+  nearest piece. Metrics are those of the whole GPU, and of all processes. MIG instances have no rows. A clock that is
+  low in the whole report is not seen.
 see_also: [gpu_metric_sum, gpu_metric_by_kernel, gpu_metric_by_step, gpu_clocks]
 ---*/
 WITH RECURSIVE
