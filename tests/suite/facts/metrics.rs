@@ -1,6 +1,7 @@
 //! What hardware metrics add to the first screen.
 
 use super::capture::{Capture, MS, US, process};
+use crate::support::stdout;
 
 /// Names of metrics, and what a kernel that fills the GPU reaches.
 const METRICS: [(&str, i64); 8] = [
@@ -139,4 +140,21 @@ fn metrics_that_say_nothing_new_add_no_line() {
         lines.push(capture.screen().lines().count());
     }
     assert!(lines.iter().all(|count| *count == lines[0]), "{lines:?}");
+}
+
+#[test]
+fn a_gpu_number_narrows_samples_also_of_a_gpu_without_work() {
+    let capture = sampled(PERIOD, |_, _| {});
+    capture.sql(
+        "INSERT INTO TARGET_INFO_GPU_METRICS VALUES (1281, 5, 'made', 0, 'SMs Active [Throughput %]')",
+    );
+    capture.sql("INSERT INTO GPU_METRICS (timestamp, typeId, metricId, value) VALUES (1000, 1281, 0, 5), (2000, 1281, 0, 5)");
+    let path = capture.path();
+    let ask = |gpu: &str| {
+        let head = ["run", path.to_str().unwrap(), "-q", "gpu_metric_sum", "-f", "csv", "--no-header"];
+        stdout(&[&head[..], &["--columns", "gpu_id", "--gpu", gpu]].concat())
+    };
+    assert_eq!(ask("0"), "0\n".repeat(METRICS.len()));
+    assert_eq!(ask("1"), "1\n");
+    assert_eq!(ask("0,1"), ask("0") + "1\n");
 }
