@@ -27,7 +27,7 @@ limits: >-
   The rows of a device add up to its peak. Blocks that were allocated before the capture and released before the peak
   make (before the capture) smaller. Modules and functions need Python calls in the trace (with_stack=True), on the
   thread that allocates. The peak is the first time with the most memory in use.
-see_also: [memory_peaks, memory_over_time]
+see_also: [memory_peaks, memory_over_time, memory_by_range]
 ---*/
 WITH
 event AS MATERIALIZED (

@@ -25,7 +25,7 @@ when_empty: "no allocation was recorded: nsys profile --cuda-memory-usage=true, 
 limits: >-
   Intervals without an event have no row: the memory in use is that of the event before. What CUDA handed out before
   the capture is unknown.
-see_also: [memory_peaks, memory_at_peak]
+see_also: [memory_peaks, memory_at_peak, memory_by_range]
 ---*/
 WITH
 extent AS MATERIALIZED (

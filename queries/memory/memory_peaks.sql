@@ -26,7 +26,7 @@ when_empty: "no allocation was recorded: nsys profile --cuda-memory-usage=true, 
 limits: >-
   Memory of other processes is unknown. What CUDA had handed out before the capture is unknown, too; PyTorch says what
   its allocator had. PyTorch's memory is a part of CUDA's: do not add them. With --time, the peak of that time.
-see_also: [memory_at_peak, memory_over_time, allocation]
+see_also: [memory_at_peak, memory_over_time, memory_by_range, allocation]
 ---*/
 WITH
 event AS MATERIALIZED (

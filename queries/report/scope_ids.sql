@@ -6,7 +6,7 @@ summary: One row per GPU, device, stream and process, with its GPU operations.
 why: To choose what to look at, and to see what an option would leave out.
 kind: sum
 tags: [capture, gpu]
-reads: [all_gpu_op, all_graph_trace, device, process, process_device]
+reads: [all_gpu_op, all_graph_trace, device, gpu_metric_name, process, process_device]
 requires: []
 params:
   - {name: option, type: enum, values: [all, gpu, device, stream, process], default: all, doc: "The option to list IDs for."}
@@ -41,6 +41,10 @@ found AS (
   UNION ALL
   SELECT 'gpu', gpu_id, 0
   FROM device
+  WHERE :option IN ('all', 'gpu')
+  UNION ALL
+  SELECT 'gpu', gpu_id, 0
+  FROM gpu_metric_name
   WHERE :option IN ('all', 'gpu')
   UNION ALL
   SELECT 'device', device_id, count(*)

@@ -2,7 +2,7 @@
 name: gpu_metric
 summary: One row per sample of one hardware metric of a GPU, such as a clock.
 present_if: [src_gpu_metric]
-scope: {time: [start_ns, start_ns]}
+scope: {time: [start_ns, start_ns], gpu: gpu_id}
 reads: [src_gpu_metric, src_target_gpu_metric]
 columns:
   - {name: sample_id, type: id, doc: "Row ID in the raw table."}

@@ -2,7 +2,7 @@
 name: gpu_metric_interval
 summary: One row per sample of a hardware metric of a GPU, with the time it describes.
 present_if: [src_gpu_metric]
-scope: {time: [start_ns, end_ns]}
+scope: {time: [start_ns, end_ns], gpu: gpu_id}
 reads: [gpu_metric_name, src_gpu_metric]
 columns:
   - {name: sample_id, type: id, doc: "Row ID in the raw table."}

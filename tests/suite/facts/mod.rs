@@ -10,6 +10,7 @@ mod idle;
 mod judged;
 mod kinds;
 mod launches;
+mod metrics;
 mod slower;
 mod times;
 mod traces;

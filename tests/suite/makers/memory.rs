@@ -67,6 +67,17 @@ fn the_peak_and_whose_memory_it_was() {
     let used = over_time.iter().filter(|row| row.starts_with('0'));
     let used: Vec<i64> = used.map(|row| row.split(',').nth(5).unwrap().parse().unwrap()).collect();
     assert_eq!(used.iter().max(), Some(&(5_500 * MIB)));
+    // Highest level, rise, allocated, released and kept, in MiB; `aten::mm` lies in `forward`.
+    let of = |range: &str| {
+        let columns = "peak_bytes,rise_bytes,allocated_bytes,released_bytes,kept_bytes";
+        let range = format!("range={range}");
+        let rows = run(&path, "memory_by_range", &["-p", &range, "--gpu", "0", "--columns", columns]);
+        let cells = rows[0].split(',').map(|cell| cell.parse::<i64>().unwrap() / MIB);
+        cells.collect::<Vec<_>>()
+    };
+    assert_eq!(of("forward"), [5_500, 5_000, 5_200, 200, 1_000]);
+    assert_eq!(of("aten::mm"), [5_500, 4_000, 4_000, 0, 0]);
+    assert_eq!(of("aten::empty"), [1_500, 1_000, 1_000, 0, 1_000]);
 }
 
 #[test]

@@ -85,7 +85,17 @@ pub(super) fn check_relation(
     let (start, end) = scope.time.clone().unzip();
     let (kind, op) = scope.op.clone().unzip();
     let kind = kind.filter(|kind| kind.ends_with("_kind"));
-    let named = [&start, &end, &scope.device, &scope.stream, &scope.process, &kind, &op, &scope.thread];
+    let named = [
+        &start,
+        &end,
+        &scope.device,
+        &scope.gpu,
+        &scope.stream,
+        &scope.process,
+        &kind,
+        &op,
+        &scope.thread,
+    ];
     for column in named.into_iter().flatten() {
         if !header.columns.iter().any(|known| known.name == *column) {
             let message = format!("unknown column '{column}' in `scope`");

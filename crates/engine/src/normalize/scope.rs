@@ -258,6 +258,7 @@ impl Scope {
         conditions.extend(self.gpu_condition(columns));
         for (column, ids) in [
             (&columns.device, &self.devices),
+            (&columns.gpu, &self.gpus),
             (&columns.stream, &self.streams),
             (&columns.process, &self.processes),
             (&columns.thread, &self.threads),
@@ -286,6 +287,7 @@ impl Scope {
         let unset = ScopeColumns::default();
         if columns.time == unset.time
             && columns.device == unset.device
+            && columns.gpu == unset.gpu
             && columns.stream == unset.stream
             && columns.process == unset.process
             && columns.op == unset.op
@@ -300,7 +302,7 @@ impl Scope {
                 columns.time.is_some(),
                 (self.start_ns.is_some() || self.end_ns.is_some()) && !self.is_of_steps,
             ),
-            ("--gpu", columns.device.is_some(), !self.gpus.is_empty()),
+            ("--gpu", columns.device.is_some() || columns.gpu.is_some(), !self.gpus.is_empty()),
             ("--device", columns.device.is_some(), !self.devices.is_empty()),
             ("--stream", columns.stream.is_some(), !self.streams.is_empty()),
             ("--process", columns.process.is_some(), !self.processes.is_empty()),
@@ -400,6 +402,10 @@ mod tests {
         assert_eq!(two.condition(&by_process).unwrap(), both);
         assert_eq!(two.condition(&columns()).unwrap(), "(device_id = 0 OR device_id = 1)");
         assert_eq!(scope(Vec::new()).condition(&by_process).unwrap(), "0");
+        // Samples of hardware metrics have the number itself.
+        let sampled = ScopeColumns { gpu: Some("gpu_id".to_owned()), ..ScopeColumns::default() };
+        assert_eq!(two.condition(&sampled).unwrap(), "gpu_id IN (1)");
+        assert!(two.notes("gpu_metric", &sampled).is_empty());
         assert!(two.has_gpu_of(Some(7), Some(0)) && !two.has_gpu_of(Some(8), Some(0)));
         assert!(Scope::default().has_gpu_of(Some(8), Some(0)));
     }

@@ -98,6 +98,8 @@ pub struct ScopeColumns {
     pub time: Option<(String, String)>,
     /// Device ordinal, for `--device`.
     pub device: Option<String>,
+    /// GPU number, for `--gpu`, where rows have no device ordinal.
+    pub gpu: Option<String>,
     /// Stream, for `--stream`.
     pub stream: Option<String>,
     /// Process id, for `--process`.
@@ -111,7 +113,7 @@ pub struct ScopeColumns {
 impl ScopeColumns {
     /// Whether no scope option acts on the relation.
     pub fn is_empty(&self) -> bool {
-        let columns = [&self.device, &self.stream, &self.process, &self.thread];
+        let columns = [&self.device, &self.gpu, &self.stream, &self.process, &self.thread];
         self.time.is_none() && self.op.is_none() && columns.iter().all(|column| column.is_none())
     }
 }
