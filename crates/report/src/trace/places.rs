@@ -31,6 +31,7 @@ pub(super) enum Writer {
     Xla,
     Ascend,
     Legacy,
+    Onnx,
 }
 
 impl Writer {
@@ -40,6 +41,7 @@ impl Writer {
             Self::Xla => "XLA trace",
             Self::Ascend => "Ascend trace",
             Self::Legacy => "PyTorch trace (legacy profiler)",
+            Self::Onnx => "ONNX Runtime profile",
         }
     }
 }
