@@ -25,7 +25,7 @@ columns:
 checks:
   - total_ns >= kernel_ns AND kernel_count + graph_count > 0
   - share_pct IS NULL OR share_pct BETWEEN 0 AND 100
-when_empty: "no kernel has an XLA module: nsq reads those of host.trace.json.gz of jax.profiler, and of nsys profile --trace=cuda,nvtx"
+when_empty: "no kernel has an XLA module: traces of jax.profiler have them, and reports of nsys of JAX programs with NVTX ranges"
 limits: >-
   Copies and fills are not included. Kernels in a command buffer carry its name: top_kernels has their own names. In a report of nsys,
   a graph traced as a whole is one operation; --cuda-graph-trace=node records its kernels. Operations of the same name in

@@ -157,8 +157,10 @@ impl Recorder {
     fn category(&mut self, event: &Event<'_>) -> Category {
         self.placed = (None, None);
         if !event.category.0.is_empty() {
-            if event.category.0 == "Session" {
-                self.places.writer = Writer::Onnx;
+            match &*event.category.0 {
+                "Session" => self.places.writer = Writer::Onnx,
+                "xpu_runtime" => self.places.writer = Writer::Xpu,
+                _ => {}
             }
             return Category::of(&event.category.0);
         }
