@@ -114,7 +114,10 @@ fn ranks_of_a_merged_trace_have_their_processes() {
         let expected = "0,merged trace,0,50000 1,merged trace,1,100000 2,merged trace,2,150000";
         assert_eq!(sql(&path, sums), expected, "{offset} {with_arguments}");
         if with_arguments {
-            assert_eq!(sql(&path, "SELECT group_concat(pid, ' ') FROM (SELECT pid FROM rank ORDER BY pid)"), "501 502 503");
+            assert_eq!(
+                sql(&path, "SELECT group_concat(pid, ' ') FROM (SELECT pid FROM rank ORDER BY pid)"),
+                "501 502 503"
+            );
         }
     }
 }

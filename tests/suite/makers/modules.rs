@@ -82,11 +82,7 @@ fn modules_have_their_forward_and_backward_work() {
     let classes = run(&path, "module_time", &["-p", "by=class"]);
     assert_eq!(
         cells(&classes, &[0, 1, 2, 3, 4, 7, 8]),
-        [
-            "Linear 2 2 4 510000 480000 510000",
-            "Block 1 1 1 40000 0 550000",
-            "(outside)   2 720000 0 ",
-        ]
+        ["Linear 2 2 4 510000 480000 510000", "Block 1 1 1 40000 0 550000", "(outside)   2 720000 0 ",]
     );
     let total = sql(&path, "SELECT sum(dur_ns) FROM kernel")[0].parse::<i64>().unwrap();
     for rows in [rows, few] {

@@ -77,7 +77,8 @@ fn kernels_of_xla_belong_to_modules_and_operations() {
     .into_iter()
     .enumerate()
     {
-        let args = json!({"hlo_module": module, "hlo_op": op, "tf_op": tf_op, "kernel_details": "regs:16"});
+        let args =
+            json!({"hlo_module": module, "hlo_op": op, "tf_op": tf_op, "kernel_details": "regs:16"});
         events.push(event("", "kernel", (1, 20), (100 * nth as i64, dur), args));
     }
     events.push(event("", "other", (1, 20), (900, 5), json!({"kernel_details": "regs:16"})));
@@ -131,7 +132,8 @@ fn nodes_of_onnx_runtime_are_ranges() {
     let path = trace(folder.path(), &events);
     let kernels = "SELECT min(device_id), max(device_id), min(stream_id), min(grid_x), min(block_x), sum(dur_ns) FROM kernel";
     assert_eq!(sql(&path, kernels), ["0,0,7,64,128,3300000"]);
-    let nodes = "SELECT count(*), sum(dur_ns), min(range_text) FROM nvtx_range WHERE domain_name = 'cpu_op'";
+    let nodes =
+        "SELECT count(*), sum(dur_ns), min(range_text) FROM nvtx_range WHERE domain_name = 'cpu_op'";
     assert_eq!(sql(&path, nodes), ["10,1200000,conv_0"]);
     let fact = "SELECT value FROM export_fact WHERE fact = 'NSQ_IMPORT_OF'";
     assert_eq!(sql(&path, fact), ["ONNX Runtime profile"]);

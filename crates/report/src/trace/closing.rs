@@ -95,7 +95,8 @@ impl Recorder {
 
     /// The ranks of the processes with CPU events.
     fn ranks(&self) -> SmallTable {
-        let named = self.process_names.iter().filter(|(process, _)| self.processes.contains_key(process));
+        let named =
+            self.process_names.iter().filter(|(process, _)| self.processes.contains_key(process));
         self.merged.ranks(named.map(|(process, name)| (*process, name.as_str())))
     }
 

@@ -211,7 +211,10 @@ mod tests {
         assert_eq!(ranks(&["[TP00-DP03]", "[TP00-DP01]"], None), [Some(3), Some(1)]);
         assert_eq!(ranks(&["[rank3]", "[rank 12]"], None), [Some(3), Some(12)]);
         assert_eq!(ranks(&["[TP0-PP0]", "[TP1-PP0]", "[TP0-PP1]", "[TP1-PP1]"], None), [None; 4]);
-        assert_eq!(ranks(&["rank_1.json: python3", "rank_0.json: python3"], Some("rank")), [Some(1), Some(0)]);
+        assert_eq!(
+            ranks(&["rank_1.json: python3", "rank_0.json: python3"], Some("rank")),
+            [Some(1), Some(0)]
+        );
         assert_eq!(ranks(&["worker 1", "worker 0"], Some("rank")), [None; 2]);
         assert_eq!(ranks(&["[Unknown]"], None), [None]);
     }
@@ -219,8 +222,12 @@ mod tests {
     #[test]
     fn each_rank_has_gpus_of_its_own() {
         let gpus = |used: &[(i64, i64)]| {
-            let part = |&(process, _): &(i64, i64)| Part { label: process.to_string(), process, own: None };
-            let merged = Merged { parts: used.iter().rev().map(part).collect(), used: used.iter().copied().collect() };
+            let part =
+                |&(process, _): &(i64, i64)| Part { label: process.to_string(), process, own: None };
+            let merged = Merged {
+                parts: used.iter().rev().map(part).collect(),
+                used: used.iter().copied().collect(),
+            };
             merged.gpus().into_values().collect::<Vec<_>>()
         };
         // In order of process. The trace has the last rank first.
