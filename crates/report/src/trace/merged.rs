@@ -7,6 +7,7 @@ use super::facts::Device;
 use super::ids::{ID_BITS, Ids, global_pid};
 use super::lenient::IdValue;
 use super::tables::SmallTable;
+use foldhash::HashMap;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,6 +43,8 @@ struct Part {
 pub(super) struct Merged {
     /// In the order of the trace.
     parts: Vec<Part>,
+    /// Label → process.
+    processes: HashMap<String, i64>,
     /// Process of the rank, and its CUDA device.
     pub(super) used: BTreeSet<(i64, i64)>,
 }
@@ -52,8 +55,8 @@ const DEVICES: i64 = 64;
 impl Merged {
     /// The process of a rank: that of its first event if no other rank has it; otherwise it is made up.
     pub(super) fn process(&mut self, label: &str, event: &Event<'_>, ids: &mut Ids) -> i64 {
-        if let Some(part) = self.parts.iter().find(|part| part.label == label) {
-            return part.process;
+        if let Some(process) = self.processes.get(label) {
+            return *process;
         }
         let own = match &event.pid.0 {
             Some(IdValue::Word(word)) => word.rsplit(' ').next().and_then(|own| own.parse().ok()),
@@ -63,6 +66,7 @@ impl Merged {
         let is_free = |own: &i64| self.parts.iter().all(|part| part.process != *own);
         let made_up = || ids.of(&Some(IdValue::Word(label.into())));
         let process = own.filter(is_free).unwrap_or_else(made_up);
+        self.processes.insert(label.to_owned(), process);
         self.parts.push(Part { label: label.to_owned(), process, own });
         process
     }
@@ -227,6 +231,7 @@ mod tests {
             let merged = Merged {
                 parts: used.iter().rev().map(part).collect(),
                 used: used.iter().copied().collect(),
+                ..Merged::default()
             };
             merged.gpus().into_values().collect::<Vec<_>>()
         };
