@@ -1,18 +1,20 @@
 /*---
 name: module_time
-version: 1
+version: 2
 title: GPU time by PyTorch module
-summary: GPU time of the work of each nn.Module, alone and with modules inside.
+summary: GPU time of each nn.Module, or class of modules, alone and with modules inside.
 why: To see which module of the model takes the GPU's time, forward and backward.
 kind: sum
 tags: [cuda, gpu, kernel]
 reads: [frame_time]
 params:
-  - {name: limit, type: int, default: 50, min: -1, doc: "Number of modules to return; -1 returns all. The rest is one row, and so is work outside all modules."}
+  - {name: by, type: enum, values: [module, class], default: module, doc: "module: one row per module, such as Linear_0; class: one row per class of modules, such as Linear."}
+  - {name: limit, type: int, default: 50, min: -1, doc: "Number of rows to return; -1 returns all. The rest is one row, and so is work outside all modules."}
 columns:
-  - {name: module_name, type: text, label: "module", priority: 0, doc: "Module, such as Linear_0: PyTorch numbers the modules of a class. (further modules) for those beyond the limit; (outside) for work outside all modules."}
+  - {name: module_name, type: text, label: "module", priority: 0, doc: "Module, such as Linear_0: PyTorch numbers the modules of a class. With by=class, the class. (further modules) for those beyond the limit; (outside) for work outside all modules."}
+  - {name: module_count, type: int, unit: count, label: "modules", priority: 2, doc: "Modules of the class that launched GPU work; 1 with by=module; null for the last two rows."}
   - {name: calls, type: int, unit: count, priority: 1, doc: "Calls of the module that launched GPU work; null for the last two rows."}
-  - {name: op_count, type: int, unit: count, label: "operations", priority: 1, doc: "GPU operations that the module launched itself."}
+  - {name: op_count, type: int, unit: count, label: "operations", priority: 1, doc: "GPU operations that the module launched itself, and not a module that it calls."}
   - {name: self_ns, type: duration, unit: ns, label: "GPU time", priority: 1, doc: "Sum of their durations."}
   - {name: share_pct, type: percent, unit: percent, label: "share of GPU time", priority: 1, doc: "self_ns as a share of the sum of all rows."}
   - {name: kernel_ns, type: duration, unit: ns, label: "kernel time", priority: 2, doc: "Sum of the durations of its kernels. All rows add up to the time of all kernels."}
@@ -37,7 +39,7 @@ listed AS (
     nth IS NULL AS is_outside,
     iif(nth > :limit AND :limit >= 0, NULL, nth) AS rank
   FROM frame_time
-  WHERE frame_kind = 'module'
+  WHERE frame_kind = :by
 )
 SELECT
   CASE
@@ -45,6 +47,7 @@ SELECT
     WHEN rank IS NULL THEN '(further modules)'
     ELSE place
   END AS module_name,
+  iif(rank IS NULL, NULL, module_count) AS module_count,
   iif(rank IS NULL, NULL, calls) AS calls,
   sum(op_count) AS op_count,
   sum(self_ns) AS self_ns,

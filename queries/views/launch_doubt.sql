@@ -72,8 +72,8 @@ SELECT
     iif(outcome = 'queued', ': they had not run when the capture ended, or their records were lost', '')
   ),
   CASE
-    WHEN is_trace AND outcome = 'queued' THEN 'torch.cuda.synchronize() before the profiler stops'
-    WHEN is_trace THEN 'torch.cuda.synchronize() before the profiler stops, or a newer PyTorch and driver'
+    WHEN is_trace AND outcome = 'queued' THEN wait_call || ' before the profiler stops'
+    WHEN is_trace THEN wait_call || ' before the profiler stops, or a newer ' || recorder || ' and driver'
     WHEN outcome = 'queued' THEN 'let the program end by itself after cudaDeviceSynchronize(), or record for longer'
     ELSE 'let the program end by itself after cudaDeviceSynchronize(), or nsys profile --cuda-flush-interval=1000'
   END

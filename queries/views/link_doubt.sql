@@ -45,7 +45,7 @@ SELECT
     launches,
     op_count
   ) AS detail,
-  iif(is_trace, 'a newer PyTorch, ROCm or driver', 'a newer nsys and driver') AS remedy
+  iif(recorder = 'PyTorch', 'a newer PyTorch, ROCm or driver', 'a newer ' || recorder || ' and driver') AS remedy
 FROM unlinked
 CROSS JOIN op_total
 CROSS JOIN report_source
@@ -61,7 +61,7 @@ SELECT
     guessed.ops,
     op_count
   ),
-  iif(is_trace, 'a newer PyTorch, ROCm or driver', 'a newer nsys and driver')
+  iif(recorder = 'PyTorch', 'a newer PyTorch, ROCm or driver', 'a newer ' || recorder || ' and driver')
 FROM guessed
 CROSS JOIN op_total
 CROSS JOIN report_source
@@ -72,12 +72,7 @@ SELECT
   'partial',
   'no CUDA API calls',
   printf('%d GPU operations without the calls that launched them: idle time has no cause, and no range.', op_count),
-  CASE
-    WHEN NOT is_trace THEN 'nsys profile --trace=cuda,nvtx'
-    WHEN maker = 'XLA trace' THEN 'a trace with the CUDA calls of the host, or nsys profile --trace=cuda,nvtx'
-    WHEN maker = 'Ascend trace' THEN 'activities=[ProfilerActivity.CPU, ProfilerActivity.NPU]'
-    ELSE 'activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]'
-  END
+  call_remedy
 FROM op_total
 CROSS JOIN report_source
 WHERE op_count > 0 AND NOT EXISTS (SELECT 1 FROM cuda_call)
@@ -98,11 +93,7 @@ SELECT
       ''
     )
   ),
-  iif(
-    is_trace,
-    'torch.cuda.synchronize() before the profiler starts',
-    'cudaDeviceSynchronize() before the capture starts'
-  )
+  wait_call || iif(is_trace, ' before the profiler starts', ' before the capture starts')
 FROM early
 CROSS JOIN op_total
 CROSS JOIN report_source

@@ -56,11 +56,7 @@ SELECT
   'note',
   'no NVTX ranges',
   'No NVTX ranges: GPU work cannot be attributed to phases or layers of the program.',
-  iif(
-    is_trace,
-    'torch.profiler.record_function around the phases of the program',
-    'nsys profile --trace=cuda,nvtx, with ranges in the program; for PyTorch --pytorch=autograd-nvtx'
-  )
+  range_remedy
 FROM op_total
 CROSS JOIN report_source
 WHERE op_count > 0 AND NOT EXISTS (SELECT 1 FROM nvtx_range)

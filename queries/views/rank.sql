@@ -2,14 +2,14 @@
 name: rank
 summary: One row per process that is a rank of a distributed program or ran work on a GPU, with its rank.
 present_if: [src_cuda_kernel, src_cuda_memcpy, src_mpi_rank, src_nvtx_event]
-reads: [export_fact, nccl_call, process_device, scope, src_mpi_communicator, src_mpi_rank, src_rank_variable]
+reads: [export_fact, nccl_call, process_device, scope, src_merged_rank, src_mpi_communicator, src_mpi_rank, src_rank_variable]
 columns:
   - {name: pid, type: id, doc: "Operating system process ID; null if unknown."}
   - {name: gpu_id, type: id, doc: "GPU that the process ran work on; the lowest if there are several, null if none."}
   - {name: gpu_count, type: int, unit: count, doc: "GPUs that the process ran work on."}
   - {name: rank, type: int, doc: "Rank in the whole program; null if it was not recorded."}
   - {name: rank_count, type: int, unit: count, doc: "Ranks of the whole program; null if it was not recorded."}
-  - {name: source, type: text, doc: "How the rank is known, the first of: PyTorch; MPI; NCCL, whose largest communicator is taken for the whole program; environment of the process that nsys started; file name. Null if unknown."}
+  - {name: source, type: text, doc: "How the rank is known, the first of: PyTorch; merged trace; MPI; NCCL, whose largest communicator is taken for the whole program; environment of the process that nsys started; file name. Null if unknown."}
   - {name: host, type: text, doc: "Host in the name of the report, as in HOST_PID.TIME.pt.trace.json; null if the name has another form."}
   - {name: host_order, type: text, doc: "host with leading zeros before its numbers, to sort by: node9 comes before node10."}
   - {name: communicator_count, type: int, unit: count, doc: "Communicators of NCCL that the process made or freed in the capture."}
@@ -36,6 +36,11 @@ mpi AS MATERIALIZED (
   SELECT globalTid >> 24 & 16777215 AS pid, min(rank) AS rank
   FROM src_mpi_rank
   GROUP BY globalTid >> 24 & 16777215
+),
+merged AS MATERIALIZED (
+  SELECT globalPid >> 24 & 16777215 AS pid, min(rank) AS rank
+  FROM src_merged_rank
+  GROUP BY globalPid >> 24 & 16777215
 ),
 used AS MATERIALIZED (
   SELECT pid, min(gpu_id) AS gpu_id, count(DISTINCT gpu_id) AS gpu_count
@@ -91,6 +96,9 @@ process AS MATERIALIZED (
   UNION
   SELECT pid
   FROM mpi
+  UNION
+  SELECT pid
+  FROM merged
 ),
 -- The only process on a GPU: to whom the environment and the file name belong.
 only AS MATERIALIZED (
@@ -104,18 +112,20 @@ SELECT
   coalesce(used.gpu_count, 0) AS gpu_count,
   coalesce(
     torch.rank,
+    merged.rank,
     mpi.rank,
     member.rank,
     iif(only.pid IS NOT NULL, coalesce(environment.rank, scope.rank), NULL)
   ) AS rank,
   CASE
-    WHEN torch.rank IS NOT NULL THEN torch.rank_count
+    WHEN torch.rank IS NOT NULL OR merged.rank IS NOT NULL THEN torch.rank_count
     WHEN mpi.rank IS NOT NULL THEN (SELECT max(size) FROM src_mpi_communicator WHERE coalesce(parentHandle, 0) = 0)
     WHEN member.rank IS NOT NULL THEN member.rank_count
     WHEN only.pid IS NOT NULL AND environment.rank < environment.rank_count THEN environment.rank_count
   END AS rank_count,
   CASE
     WHEN torch.rank IS NOT NULL THEN 'PyTorch'
+    WHEN merged.rank IS NOT NULL THEN 'merged trace'
     WHEN mpi.rank IS NOT NULL THEN 'MPI'
     WHEN member.rank IS NOT NULL THEN 'NCCL'
     WHEN only.pid IS NOT NULL AND environment.rank IS NOT NULL THEN 'environment'
@@ -132,6 +142,8 @@ LEFT JOIN only
   ON only.pid = process.pid
 LEFT JOIN used
   ON used.pid IS NOT DISTINCT FROM process.pid
+LEFT JOIN merged
+  ON merged.pid = process.pid
 LEFT JOIN mpi
   ON mpi.pid = process.pid
 LEFT JOIN member

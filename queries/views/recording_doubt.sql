@@ -77,7 +77,8 @@ SELECT
   ) AS detail,
   CASE
     WHEN event_kind = 'call' THEN 'the time of a step without the profiler, to compare'
-    WHEN is_trace THEN 'fewer events: a schedule of few steps, and record_shapes=False'
+    WHEN recorder = 'PyTorch' THEN 'fewer events: a schedule of few steps, and record_shapes=False'
+    WHEN is_trace THEN 'fewer events: a trace of few steps'
     ELSE 'fewer ranges: for PyTorch without emit_nvtx and --pytorch=autograd-nvtx, with ranges for steps and phases'
   END AS remedy
 FROM recording_cost

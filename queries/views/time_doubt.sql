@@ -56,7 +56,7 @@ SELECT
   ) AS detail,
   iif(
     is_trace,
-    'a newer PyTorch, and torch.cuda.synchronize() before the profiler stops',
+    'a newer ' || recorder || ', and ' || wait_call || ' before the profiler stops',
     'a newer nsys and driver, and a program that ends by itself after cudaDeviceSynchronize()'
   ) AS remedy
 FROM suspect
@@ -75,7 +75,7 @@ SELECT
     longest_ns / 1e6,
     (other_start_ns - start_ns) / 1e6
   ),
-  iif(is_trace, 'a newer PyTorch and driver', 'a newer nsys and driver')
+  'a newer ' || recorder || ' and driver'
 FROM doubtful
 CROSS JOIN report_source
 WHERE reason = 'overlaps its stream'
@@ -90,7 +90,7 @@ SELECT
     iif(ops = 1, '1 GPU operation starts', printf('%d GPU operations start', ops)),
     iif(ops = 1, 'it', 'them')
   ),
-  iif(is_trace, 'a newer PyTorch and driver', 'a newer nsys and driver')
+  'a newer ' || recorder || ' and driver'
 FROM doubtful
 CROSS JOIN report_source
 WHERE reason = 'starts before its launch'

@@ -4,7 +4,7 @@ summary: One row per kernel of which PyTorch recorded the collective, send or re
 stored: true
 rows_if: EXISTS (SELECT 1 FROM src_collective)
 present_if: [src_collective]
-reads: [all_kernel, export_fact, src_collective, string]
+reads: [all_kernel, export_fact, src_collective, src_merged_rank, string]
 columns:
   - {name: kernel_id, type: id, doc: "Row ID of the kernel in the raw table."}
   - {name: communicator, type: text, doc: "Name and ranks of the process group."}
@@ -24,9 +24,20 @@ limits: >-
   scope; its kernels are looked up in kernel.
 ---*/
 WITH
+-- Of a merged trace, each process has a rank; else all have that of the trace.
+of_program AS MATERIALIZED (
+  SELECT globalPid AS global_pid, rank
+  FROM src_merged_rank
+),
+of_trace AS MATERIALIZED (
+  SELECT CAST(max(value) AS INTEGER) AS rank
+  FROM export_fact
+  WHERE fact = 'DISTRIBUTED_RANK'
+),
 said AS (
   SELECT
     kernel.kernel_id,
+    coalesce(of_trace.rank, (SELECT rank FROM of_program WHERE global_pid = kernel.global_pid)) AS program_rank,
     (SELECT text FROM string WHERE string_id = said.groupId) AS group_id,
     (SELECT text FROM string WHERE string_id = said.groupRanksId) AS group_ranks,
     (SELECT text FROM string WHERE string_id = said.descriptionId) AS group_name,
@@ -41,6 +52,7 @@ said AS (
     kernel.start_ns,
     kernel.pid
   FROM src_collective AS said
+  CROSS JOIN of_trace
   CROSS JOIN all_kernel AS kernel
   WHERE kernel.correlation_id = said.correlationId
     AND kernel.start_ns = said.start
@@ -105,9 +117,7 @@ SELECT
   (
     SELECT member.key
     FROM json_each(iif(json_valid(group_ranks), group_ranks, '[]')) AS member
-    JOIN export_fact
-      ON export_fact.fact = 'DISTRIBUTED_RANK'
-      AND CAST(export_fact.value AS INTEGER) = member.value
+    WHERE member.value = program_rank
   ) AS rank,
   rank_count,
   coalesce(destination, source) AS peer,

@@ -62,7 +62,7 @@ SELECT
   ),
   iif(
     is_trace,
-    'torch.cuda.synchronize() before the profiler starts, and a trace with all events',
+    wait_call || ' before the profiler starts, and a trace with all events',
     'cudaDeviceSynchronize() before the capture starts, and a capture of all processes'
   )
 FROM unseen

@@ -6,7 +6,7 @@ summary: How much GPU time has known FLOPs and bytes, and why the rest has not.
 why: To know how far the efficiency queries see, and what to record for the rest.
 kind: sum
 tags: [gpu, nvtx]
-reads: [op_work]
+reads: [op_work, report_source]
 requires: [gpu_op, op_work]
 columns:
   - {name: state, type: text, priority: 0, doc: "known; no formula for the operator; no settings of the operator, such as stride or mask; in a CUDA graph; no shapes; or no range."}
@@ -48,6 +48,20 @@ state (place, state, remedy) AS (
   ),
   (6, 'no range', 'record ranges: emit_nvtx() under nsys; nvtx_coverage says why launches are in none')
 ),
+-- Other recorders than nsys and PyTorch record no shapes.
+remedied AS (
+  SELECT
+    state.place,
+    state.state,
+    CASE
+      WHEN report_source.recorder IN ('nsys', 'PyTorch') THEN state.remedy
+      WHEN state.place IN (3, 5) THEN 'give shapes by rules in names/work.yml, see `nsq show range_work`'
+      WHEN state.place = 6 THEN 'nvtx_coverage says why launches are in no range'
+      ELSE state.remedy
+    END AS remedy
+  FROM state
+  CROSS JOIN report_source
+),
 placed AS (
   SELECT
     op_name,
@@ -78,14 +92,14 @@ named AS (
   GROUP BY place, op_name
 )
 SELECT
-  state.state,
+  remedied.state,
   sum(named.gpu_ns) AS gpu_ns,
   100.0 * sum(named.gpu_ns) / nullif(sum(sum(named.gpu_ns)) OVER (), 0) AS time_pct,
   sum(named.op_count) AS op_count,
   max(iif(named.nth = 1, named.op_name, NULL)) AS largest,
-  state.remedy
+  remedied.remedy
 FROM named
-JOIN state
-  ON state.place = named.place
-GROUP BY state.place, state.state, state.remedy
-ORDER BY state.place, state.state, state.remedy
+JOIN remedied
+  ON remedied.place = named.place
+GROUP BY remedied.place, remedied.state, remedied.remedy
+ORDER BY remedied.place, remedied.state, remedied.remedy

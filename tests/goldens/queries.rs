@@ -190,9 +190,9 @@ const ROWS_FROM_PARAMETERS: [&str; 5] =
     ["interval_places", "iteration_ranges", "kernel_passes", "share_change", "timing_compare"];
 
 /// Needs what no fixture has: element types, see `tests/suite/work.rs`, kernels that send, see
-/// `tests/suite/pipelines.rs`, all-to-alls, see `tests/suite/ranks.rs`, or memory and Python calls of PyTorch, see
-/// `tests/suite/makers`.
-const ROWS_FROM_TRACES: [&str; 10] = [
+/// `tests/suite/pipelines.rs`, all-to-alls, see `tests/suite/ranks.rs`, or memory and Python calls of PyTorch and
+/// operations of XLA, see `tests/suite/makers`.
+const ROWS_FROM_TRACES: [&str; 11] = [
     "below_roofline",
     "job_experts",
     "memory_at_peak",
@@ -203,6 +203,7 @@ const ROWS_FROM_TRACES: [&str; 10] = [
     "point_to_point_waits",
     "python_line_time",
     "timeline_memory",
+    "xla_op_sum",
 ];
 
 /// Findings that only real reports, seeded faults, captures of `tests/suite/facts` or the example show: see

@@ -18,7 +18,7 @@ columns:
   - {name: copy_count, type: int, unit: count, label: "copies and fills", priority: 0, doc: "Number of copies and fills."}
   - {name: driver, type: text, priority: 1, doc: "Driver and its version, such as CUDA driver 13.0; null if unknown."}
   - {name: is_trace, type: bool, priority: 3, doc: "Whether the report was made from a trace."}
-  - {name: maker, type: text, priority: 3, doc: "Kind of that trace: PyTorch trace, XLA trace or Ascend trace; null for a report of nsys."}
+  - {name: maker, type: text, priority: 3, doc: "Kind of that trace, such as PyTorch trace, XLA trace, ONNX Runtime profile or rocpd database; null for a report of nsys."}
   - {name: is_pytorch, type: bool, priority: 3, doc: "Whether the program uses PyTorch: the report is a trace by PyTorch, or has a kernel of the namespace at::native."}
   - {name: is_amd, type: bool, priority: 3, doc: "Whether the driver is HIP, a GPU has a name of AMD, or HIP launched a kernel."}
   - {name: runtime, type: text, priority: 3, doc: "What launches the work of the GPU: CUDA, HIP for AMD, or SYCL for Intel."}
@@ -56,7 +56,8 @@ SELECT
   (SELECT group_concat(driver_name || ' ' || driver_version, ', ') FROM driver) AS driver,
   is_trace,
   maker,
-  coalesce(maker <> 'XLA trace', 0) OR EXISTS (SELECT 1 FROM string WHERE instr(text, 'at::native')) AS is_pytorch,
+  coalesce(maker GLOB 'PyTorch*' OR maker GLOB 'Ascend*', 0)
+    OR EXISTS (SELECT 1 FROM string WHERE instr(text, 'at::native')) AS is_pytorch,
   is_amd,
   CASE
     WHEN is_amd THEN 'HIP'

@@ -67,6 +67,58 @@ fn ranks_of_a_merged_trace_have_calls_and_gpus_of_their_own() {
         assert_eq!(sql(&path, busy), "\"500000,1000000\"", "{devices:?} {pids:?}");
         // The rank that the facts of the trace name is that of its first part.
         assert!(!run(&path, "ranks").contains("PyTorch"));
+        let ranks = "SELECT rank, source, gpu_id, (SELECT process_name FROM process WHERE process.pid = rank.pid) \
+                     FROM rank ORDER BY rank";
+        let expected = [0, 1].map(|rank| {
+            format!("{rank},merged trace,{rank},process [TP0{rank}-DP00-PP00-EP00] {}", pids[rank])
+        });
+        assert_eq!(sql(&path, ranks), expected.join(" "), "{devices:?} {pids:?}");
+    }
+}
+
+/// TraceFuse adds a large number to processes, devices and correlation IDs. Other mergers leave a name.
+#[test]
+fn ranks_of_a_merged_trace_have_their_processes() {
+    for (offset, with_arguments) in [(100_000_000, true), (10_000, true), (100_000_000, false)] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut events = Vec::new();
+        for rank in 0..3 {
+            let pid = 501 + rank;
+            let moved = |own: i64| own + rank * offset;
+            let args = |own: i64| match with_arguments {
+                true => format!(r#""rank":{rank},"pid_raw":{own},"#),
+                false => String::new(),
+            };
+            events.push(format!(
+                r#"{{"ph":"M","name":"process_name","pid":{},"tid":0,"ts":0,"args":{{{}"name":"rank{rank}.json: python"}}}}"#,
+                moved(pid),
+                args(pid)
+            ));
+            for nth in 0..5 {
+                let (at, id) = (1_000 + 200 * nth, 100 * rank + nth + 1);
+                events.push(format!(
+                    r#"{{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":{},"tid":1,"ts":{at},"dur":3,"args":{{{}"correlation":{id}}}}},
+                       {{"ph":"X","cat":"kernel","name":"gemm","pid":{},"tid":7,"ts":{},"dur":{},"args":{{{}"device":0,"context":1,"stream":7,"correlation":{id}}}}}"#,
+                    moved(pid),
+                    args(pid),
+                    moved(0),
+                    at + 10,
+                    10 * (rank + 1),
+                    args(0)
+                ));
+            }
+        }
+        let path = trace(folder.path(), &events);
+        let sums = "SELECT rank.rank, rank.source, rank.gpu_id, sum(kernel.dur_ns) FROM rank JOIN kernel USING (pid) \
+                    GROUP BY rank.rank ORDER BY rank.rank";
+        let expected = "0,merged trace,0,50000 1,merged trace,1,100000 2,merged trace,2,150000";
+        assert_eq!(sql(&path, sums), expected, "{offset} {with_arguments}");
+        if with_arguments {
+            assert_eq!(
+                sql(&path, "SELECT group_concat(pid, ' ') FROM (SELECT pid FROM rank ORDER BY pid)"),
+                "501 502 503"
+            );
+        }
     }
 }
 

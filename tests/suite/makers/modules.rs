@@ -64,7 +64,7 @@ fn modules_have_their_forward_and_backward_work() {
     let rows = run(&path, "module_time", &[]);
     // Module, calls, operations, GPU time, backward, with the modules inside.
     assert_eq!(
-        cells(&rows, &[0, 1, 2, 3, 6, 7]),
+        cells(&rows, &[0, 2, 3, 4, 7, 8]),
         [
             "Linear_0 1 2 330000 320000 330000",
             "Linear_1 1 2 180000 160000 180000",
@@ -75,12 +75,18 @@ fn modules_have_their_forward_and_backward_work() {
     assert!(rows[3].ends_with("no module was called"), "{rows:?}");
     let few = run(&path, "module_time", &["-p", "limit=1"]);
     assert_eq!(
-        cells(&few, &[0, 3]),
+        cells(&few, &[0, 4]),
         ["Linear_0 330000", "(further modules) 220000", "(outside) 720000"]
+    );
+    // Class, modules, calls, operations, GPU time, backward, with the modules inside.
+    let classes = run(&path, "module_time", &["-p", "by=class"]);
+    assert_eq!(
+        cells(&classes, &[0, 1, 2, 3, 4, 7, 8]),
+        ["Linear 2 2 4 510000 480000 510000", "Block 1 1 1 40000 0 550000", "(outside)   2 720000 0 ",]
     );
     let total = sql(&path, "SELECT sum(dur_ns) FROM kernel")[0].parse::<i64>().unwrap();
     for rows in [rows, few] {
-        let kernels = cells(&rows, &[5]).iter().map(|cell| cell.parse::<i64>().unwrap()).sum::<i64>();
+        let kernels = cells(&rows, &[6]).iter().map(|cell| cell.parse::<i64>().unwrap()).sum::<i64>();
         assert_eq!(kernels, total);
     }
 }

@@ -63,6 +63,85 @@ fn streams_of_xla_hold_gpu_work() {
 }
 
 #[test]
+fn kernels_of_xla_belong_to_modules_and_operations() {
+    let mut events = vec![
+        named("process_name", 1, 0, "/device:GPU:0"),
+        named("thread_name", 1, 20, "Stream #20(Compute)"),
+    ];
+    for (nth, (module, op, tf_op, dur)) in [
+        ("jit_step", "fusion.1", "jit(step)/dot_general:", 40),
+        ("jit_step", "fusion.1", "jit(step)/dot_general:", 30),
+        ("jit_step", "fusion.9", "XlaModule:", 20),
+        ("jit_eval", "fusion.1", "jit(eval)/add:", 10),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let args =
+            json!({"hlo_module": module, "hlo_op": op, "tf_op": tf_op, "kernel_details": "regs:16"});
+        events.push(event("", "kernel", (1, 20), (100 * nth as i64, dur), args));
+    }
+    events.push(event("", "other", (1, 20), (900, 5), json!({"kernel_details": "regs:16"})));
+    let folder = tempfile::tempdir().unwrap();
+    let path = trace(folder.path(), &events);
+    // Module, operation, place, kernels, GPU time.
+    let cells = |row: &String, places: &[usize]| {
+        let cells: Vec<&str> = row.split(',').collect();
+        places.iter().map(|place| cells[*place]).collect::<Vec<_>>().join(" ")
+    };
+    let rows = run(&path, "xla_op_sum", &[]);
+    assert_eq!(
+        rows.iter().map(|row| cells(row, &[0, 1, 3, 5, 7])).collect::<Vec<_>>(),
+        [
+            "jit_step fusion.1 jit(step)/dot_general 2 70000",
+            "jit_step fusion.9  1 20000",
+            "jit_eval fusion.1 jit(eval)/add 1 10000",
+            "(outside)   1 5000",
+        ]
+    );
+    let modules = run(&path, "xla_op_sum", &["-p", "by=module", "-p", "limit=1"]);
+    assert_eq!(
+        modules.iter().map(|row| cells(row, &[0, 7])).collect::<Vec<_>>(),
+        ["jit_step 90000", "(further) 10000", "(outside) 5000"]
+    );
+}
+
+/// `../shared/cases/round2/23-jax-xla-modules`.
+#[test]
+fn ranges_of_jax_name_modules_and_operations() {
+    let Some(shared) = crate::support::shared() else { return };
+    let path = shared.join("cases/round2/23-jax-xla-modules/report.sqlite");
+    let rows = run(&path, "xla_op_sum", &["-p", "by=module"]);
+    // 10 runs on each of 2 GPUs.
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    assert!(rows[0].starts_with("jit_train_step,,,,20,80,0,64000000,"), "{rows:?}");
+    assert!(rows[1].starts_with("jit_eval_fn,,,,4,4,0,4000000,"), "{rows:?}");
+}
+
+#[test]
+fn nodes_of_onnx_runtime_are_ranges() {
+    let mut events = vec![event("Session", "model_run", (9, 9), (0, 5_000), json!({}))];
+    for nth in 0..10 {
+        let at = 100 + 400 * nth;
+        let node = format!("conv_{nth}_kernel_time");
+        events.push(event("Node", &node, (9, 9), (at, 120), json!({"op_name": "Conv"})));
+        let args = json!({"stream": "7", "grid_x": "64", "grid_y": "1", "grid_z": "1", "block_x": "128", "block_y": "1", "block_z": "1"});
+        events.push(event("Kernel", "sgemm", (-1, -1), (at + 60, 330), args));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = trace(folder.path(), &events);
+    let kernels = "SELECT min(device_id), max(device_id), min(stream_id), min(grid_x), min(block_x), sum(dur_ns) FROM kernel";
+    assert_eq!(sql(&path, kernels), ["0,0,7,64,128,3300000"]);
+    let nodes =
+        "SELECT count(*), sum(dur_ns), min(range_text) FROM nvtx_range WHERE domain_name = 'cpu_op'";
+    assert_eq!(sql(&path, nodes), ["10,1200000,conv_0"]);
+    let fact = "SELECT value FROM export_fact WHERE fact = 'NSQ_IMPORT_OF'";
+    assert_eq!(sql(&path, fact), ["ONNX Runtime profile"]);
+    let screen = stdout(&["overview", path.to_str().unwrap()]);
+    assert!(!screen.contains("Profiler") && !screen.contains("torch"), "{screen}");
+}
+
+#[test]
 fn kernels_of_the_legacy_profiler_belong_to_their_operators() {
     let words = |name: &str, process: &str, tid: i64, ts: i64, dur: i64| json!({"ph": "X", "name": name, "pid": process, "tid": tid, "ts": ts, "dur": dur, "args": {}});
     let arrow = |phase: &str, process: &str, tid: i64, ts: i64, id: i64| json!({"ph": phase, "name": "mm", "pid": process, "tid": tid, "ts": ts, "id": id, "cat": "cpu_to_cuda", "args": {}});

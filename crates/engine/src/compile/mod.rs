@@ -309,21 +309,26 @@ impl Plan {
         let name = self.query.as_ref().map_or("the statement", |(name, _)| name);
         let lines: Vec<String> = lack.tables.iter().map(|table| format!("  {table}")).collect();
         let see = format!("`nsq schema {}` shows what it holds", report.display());
+        let maker = lack.maker.as_deref();
+        // PyTorch trace (legacy profiler)
+        let kind = maker.and_then(|maker| maker.split(" (").next());
         Error::LacksData {
             query: name.to_owned(),
             needs: lack.titles.join(" or "),
             report: report.to_owned(),
             detail: lines.join("\n"),
             help: match lack.flags.as_slice() {
-                [] if lack.is_imported => {
-                    format!("PyTorch traces do not record it, or not this one; {see}")
-                }
-                [] => see,
+                [] => match kind {
+                    Some(kind) => format!("{kind}s do not record it, or not this one; {see}"),
+                    None => see,
+                },
                 flags if lack.was_recorded => {
                     format!("the capture used {}, but recorded no such event; {see}", flags.join(" or "))
                 }
-                flags if lack.is_imported => {
-                    format!("record with torch.profiler and {}; {see}", flags.join(" or "))
+                [flag, ..] if maker.is_some() => {
+                    let profiler =
+                        if flag.starts_with("ProfilerActivity") { "torch.profiler and " } else { "" };
+                    format!("record with {profiler}{flag}; {see}")
                 }
                 flags => format!("capture with `nsys profile {} …`; {see}", flags.join("` or `")),
             },

@@ -24,13 +24,26 @@ pub struct Lack {
     pub titles: Vec<String>,
     /// One line per raw table: `table X is missing`, or `table X has no column end`.
     pub tables: Vec<String>,
-    /// The `nsys profile` flags that record the data; for a PyTorch trace, the profiler's activities.
+    /// The `nsys profile` flags that record the data; for a trace, what records it there, such as the profiler's
+    /// activities.
     pub flags: Vec<String>,
-    /// Whether the report was imported from a PyTorch trace.
-    pub is_imported: bool,
+    /// The kind of trace that the report was imported from, if it was.
+    pub maker: Option<String>,
     /// Whether the report has another table of the same flags: the flag was set, but no such event
     /// happened.
     pub was_recorded: bool,
+}
+
+/// What records GPU work in a trace of this kind.
+fn recorder_of_gpu(maker: &str) -> &'static str {
+    match maker {
+        "XLA trace" => "jax.profiler.trace() on a GPU",
+        "Ascend trace" => "ProfilerActivity.NPU",
+        "PyTorch trace (XPU)" => "ProfilerActivity.XPU",
+        "ONNX Runtime profile" => "a session on a GPU",
+        "rocpd database" | "rpd database" => "rocprofv3 --runtime-trace",
+        _ => "ProfilerActivity.CUDA",
+    }
 }
 
 impl<'a> Presence<'a> {
@@ -85,7 +98,7 @@ impl<'a> Presence<'a> {
             titles: Vec::new(),
             tables: Vec::new(),
             flags: Vec::new(),
-            is_imported: self.schema.is_imported,
+            maker: self.schema.maker.clone(),
             was_recorded: false,
         };
         for source in &leaves {
@@ -99,10 +112,10 @@ impl<'a> Presence<'a> {
             let source = source?;
             lack.was_recorded |= lack.flags.contains(&source.capture) && self.table_of(source).is_some();
         }
-        if lack.is_imported {
-            // PyTorch traces have no data of other flags.
+        if let Some(maker) = &lack.maker {
+            // Traces have no data of other flags.
             lack.flags.retain(|flag| flag == "--trace=cuda");
-            lack.flags.iter_mut().for_each(|flag| *flag = "ProfilerActivity.CUDA".to_owned());
+            lack.flags.iter_mut().for_each(|flag| *flag = recorder_of_gpu(maker).to_owned());
         }
         Ok(Some(lack))
     }

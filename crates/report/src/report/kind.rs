@@ -2,7 +2,7 @@
 
 use super::foreign::{foreign, foreign_folder};
 use super::paths::{is_pattern, similar_names};
-use crate::trace::{file_of, is_archive, looks_like_trace, traces_in};
+use crate::trace::{file_of, is_archive, looks_like_trace, start_of, traces_in};
 use nsq_value::error::{Error, NO_FILE, Result, did_you_mean};
 use std::fs::File;
 use std::io::Read;
@@ -18,6 +18,10 @@ pub(super) enum Kind {
 pub(super) const HEADER_LEN: usize = 100;
 /// Number of bytes to read to name a file of another kind.
 const NAMED_BY: u64 = 4096;
+/// Number of bytes that hold a whole block of zstd.
+const PACKED: u64 = 256 << 10;
+/// How a pickle of Python begins.
+const PICKLE: u8 = 0x80;
 pub(super) const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
 impl Kind {
@@ -70,10 +74,14 @@ impl Kind {
                 "the capture or export was interrupted: run it again",
             );
         }
-        let mut start = Vec::new();
-        File::open(path)
-            .and_then(|file| file.take(NAMED_BY).read_to_end(&mut start))
-            .map_err(|e| Error::io(path, e))?;
+        let first = |length: u64| -> Result<Vec<u8>> {
+            let mut bytes = Vec::new();
+            File::open(path)
+                .and_then(|file| file.take(length).read_to_end(&mut bytes))
+                .map_err(|e| Error::io(path, e))?;
+            Ok(bytes)
+        };
+        let start = first(NAMED_BY)?;
         let header = &start[..start.len().min(HEADER_LEN)];
         if header.starts_with(MAGIC) {
             return match truncated(header, metadata.len()) {
@@ -87,7 +95,18 @@ impl Kind {
         if is_capture {
             return Ok(Self::NsysRep);
         }
+        // A packed pickle is named like the one in it.
+        let text = if is_archive(&start) { start_of(&first(PACKED)?) } else { start_of(&start) };
+        if text.first() == Some(&PICKLE)
+            && let Some((what, help)) = foreign(&text, path)
+        {
+            return refuse(what.to_owned(), &help);
+        }
         if looks_like_trace(header) {
+            return Ok(Self::Trace);
+        }
+        // The import names other JSON.
+        if is_archive(&start) && matches!(text.first(), Some(b'{' | b'[')) {
             return Ok(Self::Trace);
         }
         if is_archive(&start) && traces_in(path).is_ok_and(|names| !names.is_empty()) {

@@ -25,8 +25,10 @@ pub struct Schema {
     pub capture_ns: Option<i64>,
     /// CUDA graphs were traced as whole graphs: their kernels are in no table.
     pub has_whole_graphs: bool,
-    /// The report was imported from a PyTorch trace.
+    /// The report was imported from a trace.
     pub is_imported: bool,
+    /// The kind of that trace, such as `PyTorch trace` or `rocpd database`.
+    pub maker: Option<String>,
     /// The file was written by `nsq materialize`: it has normalised tables instead of those of nsys.
     pub is_materialized: bool,
     /// Start and end of the time window of a materialized file, in ns on the report's clock.
@@ -86,9 +88,10 @@ impl Schema {
             let versions = (fact("EXPORT_SCHEMA_VERSION"), fact("EXPORT_PRODUCT_VERSION"));
             let bound = |key: &str| fact(key).filter(|_| is_materialized)?.parse().ok();
             let window = (bound("NSQ_SCOPE_START_NS"), bound("NSQ_SCOPE_END_NS"));
-            let is_imported = fact("NSQ_IMPORT_OF").is_some();
+            let maker = fact("NSQ_IMPORT_OF");
             (schema.export_version, schema.nsys_version) = versions;
-            schema.is_imported = is_imported;
+            schema.is_imported = maker.is_some();
+            schema.maker = maker;
             schema.window_ns = window;
         }
         let length =

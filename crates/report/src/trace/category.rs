@@ -71,6 +71,9 @@ impl Category {
             "cuda_sync" => Self::Sync,
             "cpu_op" | "Operator" => Self::Range(Domain::CpuOp),
             "user_annotation" => Self::Range(Domain::UserAnnotation),
+            // ONNX Runtime: a session runs nodes.
+            "Session" => Self::Range(Domain::UserAnnotation),
+            "Node" => Self::Range(Domain::CpuOp),
             "python_function" => Self::Frame,
             "overhead" => Self::Overhead,
             "Trace" => Self::Profiler,

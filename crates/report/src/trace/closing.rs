@@ -31,7 +31,9 @@ impl Recorder {
         self.imported.cut_short = trace_facts.cut_short;
         self.send()?;
         // The rank in the facts of a merged trace is that of its first part.
-        let rank = trace_facts.rank.filter(|_| self.merged.used.is_empty());
+        let ranks = self.ranks();
+        let rank = trace_facts.rank.filter(|_| ranks.is_empty());
+        tables.push(ranks);
         let trace_facts = &Facts { rank, ..trace_facts.clone() };
         tables.push(facts::export(trace_facts, self.writer().name()));
         tables.push(self.counted());
@@ -91,11 +93,22 @@ impl Recorder {
         (owner, only)
     }
 
+    /// The ranks of the processes with CPU events.
+    fn ranks(&self) -> SmallTable {
+        let named =
+            self.process_names.iter().filter(|(process, _)| self.processes.contains_key(process));
+        self.merged.ranks(named.map(|(process, name)| (*process, name.as_str())))
+    }
+
     /// The tables of process and thread names. Only processes with CPU events are in them, not GPUs.
     fn name_tables(&mut self) -> Vec<SmallTable> {
         let mut processes = SmallTable::new("PROCESSES", &["globalPid", "pid", "name"]);
         for process in self.processes.keys() {
-            let given = || self.ids.original(*process).map(|word| format!("process {word}"));
+            let given = || {
+                let merged = self.merged.name(*process);
+                let word = merged.or_else(|| self.ids.original(*process).map(str::to_owned))?;
+                Some(format!("process {word}"))
+            };
             let name = self.process_names.get(process).cloned().or_else(given);
             processes.add([global_pid(*process).into(), (*process).into(), name.into()]);
         }

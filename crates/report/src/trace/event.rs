@@ -54,6 +54,19 @@ pub(super) struct Args<'t> {
     pub(super) details: Text<'t>,
     /// What Ascend calls an operation of its hardware.
     pub(super) task: Text<'t>,
+    pub(super) hlo: Hlo<'t>,
+    /// The rank and the process that a merger of traces moved the event from.
+    pub(super) rank: Int,
+    pub(super) raw_pid: Int,
+}
+
+/// The part of an XLA program that a kernel runs.
+#[derive(Debug, Default)]
+pub(super) struct Hlo<'t> {
+    pub(super) module: Text<'t>,
+    pub(super) op: Text<'t>,
+    /// Place in the program of the user, as in `jit(step)/dot_general:`.
+    pub(super) place: Text<'t>,
 }
 
 /// What PyTorch's allocator says of one allocation or release.
@@ -217,6 +230,17 @@ keys! {
         "step_num" => Step,
         "kernel_details" | "memcpy_details" | "memset_details" | "Memset_details" => Details,
         "Task Type" => Task,
+        "hlo_module" => HloModule,
+        "hlo_op" => HloOp,
+        "tf_op" => HloPlace,
+        "rank" => Rank,
+        "pid_raw" => RawPid,
+        "grid_x" => GridX,
+        "grid_y" => GridY,
+        "grid_z" => GridZ,
+        "block_x" => BlockX,
+        "block_y" => BlockY,
+        "block_z" => BlockZ,
     }
 }
 
@@ -318,6 +342,17 @@ impl<'de> Visitor<'de> for &mut Args<'de> {
                 ArgKey::Step => self.step = map.next_value()?,
                 ArgKey::Details => self.details = map.next_value()?,
                 ArgKey::Task => self.task = map.next_value()?,
+                ArgKey::HloModule => self.hlo.module = map.next_value()?,
+                ArgKey::HloOp => self.hlo.op = map.next_value()?,
+                ArgKey::HloPlace => self.hlo.place = map.next_value()?,
+                ArgKey::Rank => self.rank = map.next_value()?,
+                ArgKey::RawPid => self.raw_pid = map.next_value()?,
+                ArgKey::GridX => self.grid[0] = map.next_value()?,
+                ArgKey::GridY => self.grid[1] = map.next_value()?,
+                ArgKey::GridZ => self.grid[2] = map.next_value()?,
+                ArgKey::BlockX => self.block[0] = map.next_value()?,
+                ArgKey::BlockY => self.block[1] = map.next_value()?,
+                ArgKey::BlockZ => self.block[2] = map.next_value()?,
                 ArgKey::Other => drop(map.next_value::<IgnoredAny>()?),
             }
         }

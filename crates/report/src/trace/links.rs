@@ -204,7 +204,7 @@ impl Recorder {
     /// The operator of an event: its rank, and its ID if that is not 0.
     fn operator(&mut self, event: &Event<'_>) -> Option<(i64, i64)> {
         let operator = event.args.external.0.filter(|operator| *operator > 0)?;
-        let rank = rank_of(&event.pid.0).is_some().then(|| self.process(event));
+        let rank = rank_of(event).is_some().then(|| self.process(event));
         Some((rank.unwrap_or_default(), operator))
     }
 

@@ -52,7 +52,7 @@ pub struct Progress {
 }
 
 /// Version of the import. Change it when an import writes other rows: older databases are then not used.
-pub const RECIPE: &str = "8";
+pub const RECIPE: &str = "9";
 
 /// Whether the first bytes look like a trace: JSON or gzip. UTF-16 counts too: the import refuses it
 /// with a reason.

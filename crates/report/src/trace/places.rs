@@ -28,18 +28,23 @@ enum Process {
 pub(super) enum Writer {
     #[default]
     Kineto,
+    /// Kineto on a GPU of Intel.
+    Xpu,
     Xla,
     Ascend,
     Legacy,
+    Onnx,
 }
 
 impl Writer {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Kineto => "PyTorch trace",
+            Self::Xpu => "PyTorch trace (XPU)",
             Self::Xla => "XLA trace",
             Self::Ascend => "Ascend trace",
             Self::Legacy => "PyTorch trace (legacy profiler)",
+            Self::Onnx => "ONNX Runtime profile",
         }
     }
 }

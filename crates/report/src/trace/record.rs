@@ -3,10 +3,9 @@
 use super::category::{Category, Domain};
 use super::event::Event;
 use super::ids::{Ids, global_pid, times, unfinished};
-use super::lenient::IdValue;
 use super::links::Links;
 use super::merged::{Merged, Numbered, rank_of};
-use super::places::{Place, Places};
+use super::places::{Place, Places, Writer};
 use super::tables::{Batch, OPEN, UNTIMED};
 use super::{ImportOptions, Imported};
 use foldhash::{HashMap, HashMapExt};
@@ -64,6 +63,8 @@ pub(super) struct Recorder {
     pub(super) counts: HashMap<Box<str>, Count>,
     /// Ranges so far. The table numbers its rows in this order, from 1.
     pub(super) ranges: i64,
+    /// Kernels so far, numbered like ranges.
+    pub(super) kernels: i64,
     /// First start and last end of the rows and of the profiler's own span.
     pub(super) span_ns: Option<(i64, i64)>,
     pub(super) has_phases: bool,
@@ -94,6 +95,7 @@ impl Recorder {
             streams: BTreeMap::new(),
             counts: HashMap::new(),
             ranges: 0,
+            kernels: 0,
             span_ns: None,
             has_phases: false,
             imported: Imported::default(),
@@ -155,6 +157,11 @@ impl Recorder {
     fn category(&mut self, event: &Event<'_>) -> Category {
         self.placed = (None, None);
         if !event.category.0.is_empty() {
+            match &*event.category.0 {
+                "Session" => self.places.writer = Writer::Onnx,
+                "xpu_runtime" => self.places.writer = Writer::Xpu,
+                _ => {}
+            }
             return Category::of(&event.category.0);
         }
         let (process, thread) = (self.ids.of(&event.pid.0), self.ids.of(&event.tid.0));
@@ -169,8 +176,8 @@ impl Recorder {
 
     /// The process of an event. In a merged trace, each rank is one.
     pub(super) fn process(&mut self, event: &Event<'_>) -> i64 {
-        match rank_of(&event.pid.0) {
-            Some(rank) => self.ids.of(&Some(IdValue::Word(rank.into()))),
+        match rank_of(event) {
+            Some(rank) => self.merged.process(&rank, event, &mut self.ids),
             None => {
                 let process = self.ids.of(&event.pid.0);
                 self.places.whole(process)
@@ -196,7 +203,7 @@ impl Recorder {
         let name = event.args.name.0.trim();
         match &*event.name.0 {
             // A rank has several processes and devices, each with a name.
-            "process_name" if !name.is_empty() && rank_of(&event.pid.0).is_none() => {
+            "process_name" if !name.is_empty() && rank_of(event).is_none() => {
                 self.places.name_process(own, name);
                 // Ascend's runtime is a part of the Python process.
                 if own == process {

@@ -35,6 +35,8 @@ impl Recorder {
                 let short_name = self.short_name(name, &event.name.0);
                 let [process, device, context, stream, correlation] = self.place(event);
                 self.collective([process, correlation], times, event);
+                self.kernels += 1;
+                self.hlo(times, event);
                 let (registers, [x, y, z], [bx, by, bz]) = if args.details.0.is_empty() {
                     (args.registers.0, args.grid.map(|size| size.0), args.block.map(|size| size.0))
                 } else {
@@ -121,7 +123,10 @@ impl Recorder {
                 Row::new(Table::Overhead, times, [Some(thread), Some(name)])
             }
             Category::Range(domain) => {
-                let (name, thread) = (self.text(&event.name.0), self.thread(event, false));
+                let name = &*event.name.0;
+                // ONNX Runtime writes conv_0_kernel_time for the time of the node conv_0.
+                let node = name.strip_suffix("_kernel_time").filter(|_| event.category.0 == "Node");
+                let (name, thread) = (self.text(node.unwrap_or(name)), self.thread(event, false));
                 self.domains.entry((thread >> ID_BITS, domain)).or_insert(thread);
                 self.ranges += 1;
                 self.inputs(thread, times, event);
@@ -188,6 +193,21 @@ impl Recorder {
         self.batch.rows.push(Row::new(Table::Collective, times, cells));
     }
 
+    /// Adds what XLA says of a kernel, which comes next.
+    fn hlo(&mut self, times: (i64, i64), event: &Event<'_>) {
+        let (of, name) = (&event.args.hlo, &event.args.name.0);
+        let place = if name.is_empty() { &of.place.0 } else { name };
+        // Where the program has no place, XLA writes `XlaModule:`.
+        let place = Some(place.trim_end_matches(':')).filter(|place| *place != "XlaModule");
+        let texts = [Some(&*of.module.0), Some(&*of.op.0), place];
+        if of.module.0.is_empty() && of.op.0.is_empty() && of.place.0.is_empty() {
+            return;
+        }
+        let [module, op, place] =
+            texts.map(|text| text.filter(|text| !text.is_empty()).map(|text| self.text(text)));
+        self.batch.rows.push(Row::new(Table::Hlo, times, [Some(self.kernels), module, op, place]));
+    }
+
     /// Adds the inputs of an operator, which belong to the range that comes next.
     fn inputs(&mut self, thread: i64, times: (i64, i64), event: &Event<'_>) {
         if let Some(text) = event.args.inputs.to_json() {
@@ -211,9 +231,11 @@ impl Recorder {
             None => None,
         };
         let (device, stream) = self.placed;
-        let device = device.or(args.device.0).or_else(|| number(&event.pid.0));
+        let is_of_rank = rank_of(event).is_some();
+        // ONNX Runtime knows no device, and writes -1.
+        let device = device.or(args.device.0).or_else(|| number(&event.pid.0).map(|own| own.max(0)));
         let device = match (&event.pid.0, device) {
-            (Some(IdValue::Number(own)), Some(device)) if self.placed.0.is_none() => {
+            (Some(IdValue::Number(own)), Some(device)) if self.placed.0.is_none() && !is_of_rank => {
                 Some(self.numbered.of(*own, device))
             }
             (_, device) => device,
@@ -224,7 +246,7 @@ impl Recorder {
             *priority = priority.or(args.priority.0);
         }
         let mut process = self.owner;
-        if rank_of(&event.pid.0).is_some() {
+        if is_of_rank {
             let rank = self.process(event);
             process = Some(rank);
             self.merged.used.extend(device.map(|device| (rank, device)));

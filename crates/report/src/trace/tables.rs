@@ -26,12 +26,14 @@ pub(super) enum Table {
     Frame,
     /// An allocation or release by PyTorch's allocator. nsys has no such table.
     Memory,
+    /// The part of an XLA program that a kernel runs. nsys has no such table.
+    Hlo,
 }
 
 /// Cells of the widest table, without start and end.
 const CELLS: usize = 16;
 /// All tables of timed rows.
-const TABLES: [Table; 11] = [
+const TABLES: [Table; 12] = [
     Table::Kernel,
     Table::Memcpy,
     Table::Memset,
@@ -43,6 +45,7 @@ const TABLES: [Table; 11] = [
     Table::Input,
     Table::Frame,
     Table::Memory,
+    Table::Hlo,
 ];
 
 impl Table {
@@ -59,6 +62,7 @@ impl Table {
             Self::Input => "NSQ_OPERATOR_INPUT",
             Self::Frame => "NSQ_PYTHON_FRAME",
             Self::Memory => "NSQ_MEMORY",
+            Self::Hlo => "NSQ_HLO",
         }
     }
 
@@ -139,6 +143,7 @@ impl Table {
             Self::Memory => {
                 &["globalTid", "deviceType", "deviceId", "address", "bytes", "allocated", "reserved"]
             }
+            Self::Hlo => &["kernelId", "moduleId", "opId", "placeId"],
         }
     }
 
@@ -222,6 +227,10 @@ pub(super) struct SmallTable {
 impl SmallTable {
     pub(super) fn new(table: &'static str, columns: &'static [&'static str]) -> Self {
         Self { table, columns, rows: Vec::new() }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
     }
 
     pub(super) fn add<const N: usize>(&mut self, row: [Value; N]) {
