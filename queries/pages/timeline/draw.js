@@ -22,7 +22,8 @@ function drawAxis() {
   for (let t = Math.ceil(view.from / step) * step; t <= view.to; t += step) {
     const x = Math.round(xOf(t)) + 0.5
     pen.fillRect(x, AXIS - 6, 1, 6)
-    pen.fillText((t / unit).toFixed(decimals(unit)) + ' ' + word, x + 4, AXIS / 2)
+    const text = (t / unit).toFixed(decimals(unit)) + ' ' + word
+    if (x + 4 + pen.measureText(text).width <= view.width) pen.fillText(text, x + 4, AXIS / 2)
     pen.globalAlpha = 0.18
     pen.fillRect(x, AXIS, 1, view.height)
     pen.globalAlpha = 1
@@ -61,6 +62,11 @@ function drawPin(x, y, isSet) {
   pen.lineTo(x, y + 6)
   pen.stroke()
 }
+// A text that is cut where it would be longer than the room for it.
+function fitted(text, room) {
+  const {width} = pen.measureText(text)
+  return width <= room ? text : text.slice(0, Math.max(Math.floor(text.length * room / width) - 1, 1)) + '…'
+}
 function drawLabel(row, y) {
   const lane = row.lane, isPointed = pointed === row
   if (isPointed) {
@@ -68,8 +74,8 @@ function drawLabel(row, y) {
     pen.fillRect(0, y, GUTTER - 1, row.height - GAP)
   }
   pen.fillStyle = selected !== null && selected.lane === lane ? colours.select : isPointed ? colours.fg : colours.dim
-  const where = row.isPinned ? reportText(lane) + (lane.gpu === null ? lane.tid === null ? '' : 'thread ' + lane.tid + ': ' : 'GPU ' + lane.gpu + ': ') : ''
-  pen.fillText(where + lane.label, 18, y + lane.height / 2, GUTTER - 18 - (isPointed || row.isPinned ? 20 : 6))
+  const where = row.isPinned ? (lane.gpu !== null ? ', GPU ' + lane.gpu : lane.tid !== null ? ', thread ' + lane.tid : '') + (areSeveral ? ', ' + lane.report.name : '') : ''
+  pen.fillText(fitted(lane.label + where, GUTTER - 18 - (isPointed || row.isPinned ? 20 : 6)), 18, y + lane.height / 2)
   if (isPointed || row.isPinned) drawPin(GUTTER - 11, y + lane.height / 2, row.isPinned)
   if (lane.finding) {
     pen.fillStyle = colours.find
@@ -98,7 +104,10 @@ function drawHeader(row, y) {
   pen.fillStyle = colours.fg
   pen.font = 'bold 11px system-ui, sans-serif'
   const how = group.isReport && !group.isClosed && group.report.how || ''
-  pen.fillText((group.isClosed ? '▸ ' : '▾ ') + group.title + how + (group.isClosed ? ' (' + group.lanes.length + ')' : ''), left, y + HEADER / 2 - 1, group.isClosed ? GUTTER - left - 4 : view.width)
+  const about = group.isClosed ? ' (' + group.lanes.length + ')' : row.hidden > 0 ? ' (' + row.hidden + ' empty)' : ''
+  // The number stays, whatever is cut; a little too long is narrower instead.
+  const room = (group.isClosed ? GUTTER : view.width) - left - 4
+  pen.fillText(fitted((group.isClosed ? '▸ ' : '▾ ') + group.title + how, 1.15 * room - pen.measureText(about).width) + about, left, y + HEADER / 2 - 1, room)
   pen.font = '11px system-ui, sans-serif'
 }
 
@@ -189,6 +198,8 @@ function draw() {
   pen.fillStyle = colours.bg
   pen.fillRect(0, 0, view.width, view.height)
   drawAxis()
+  pen.fillStyle = colours.line
+  pen.fillRect(GUTTER - 1, AXIS, 1, view.height)
   const fixed = rows.filter(row => row.isPinned)
   const free = rows.filter(row => !row.isPinned && topOf(row) + row.height >= AXIS + pinnedHeight && topOf(row) <= view.height)
   clipped(AXIS + pinnedHeight, view.height, () => {
@@ -200,7 +211,6 @@ function draw() {
     drawBorders(fixed)
   })
   pen.fillStyle = colours.line
-  pen.fillRect(GUTTER - 1, AXIS, 1, view.height)
   if (pinnedHeight > 0) pen.fillRect(0, AXIS + pinnedHeight - 3, view.width, 2)
   drawMeasured()
   drawSelected()

@@ -189,10 +189,16 @@ function addReport(report) {
 }
 reports.forEach(addReport)
 
-const streamCount = new Map(), streamKey = lane => lane.report.prefix + lane.gpu + ' ' + lane.stream
-for (const lane of lanes) if (lane.kind === 'stream') streamCount.set(streamKey(lane), (streamCount.get(streamKey(lane)) || 0) + 1)
-for (const lane of lanes) if (lane.kind === 'stream' && streamCount.get(streamKey(lane)) > 1) {
-  lane.label += ' (' + lane.pid + ', context ' + lane.context + ')'
+// A stream says its process where its report has several, and its context where its process has two streams of its number.
+const streamCount = new Map(), streamKey = lane => lane.report.prefix + lane.gpu + ' ' + lane.pid + ' ' + lane.stream
+for (const lane of lanes) if (lane.kind === 'stream') {
+  streamCount.set(streamKey(lane), (streamCount.get(streamKey(lane)) || 0) + 1)
+  lane.report.pids.add(lane.pid)
+}
+for (const lane of lanes) if (lane.kind === 'stream') {
+  const owner = lane.report.pids.size > 1 ? ['process ' + lane.pid] : []
+  if (streamCount.get(streamKey(lane)) > 1) owner.push('context ' + lane.context)
+  if (owner.length > 0) lane.label += ' (' + owner.join(', ') + ')'
 }
 
 // A function without its result, template arguments and parameters. Ranges keep their whole name.
@@ -203,7 +209,8 @@ const shortNames = names.map(name => {
   return (at < 0 ? cut : cut.slice(at + 2)) || name
 })
 const nameOf = (lane, i) => lane.name[i] === 0 ? names[lane.category[i]] : names[lane.name[i]]
-// What is written on a slice.
+// What is written on a slice where it fits, and where there is less room: a domain or category before a name is left out.
+const withoutPrefix = text => text.replace(/^[A-Za-z_]\w*:(?=[^:\s]*[^:\s\d])/, '')
 function textOf(lane, i) {
   if (lane.kind.startsWith('NVTX') && lane.name[i] !== 0) return names[lane.name[i]]
   if (lane.kind === 'GPU idle' && lane.name[i] !== 0) return names[lane.category[i]] + ': ' + names[lane.name[i]]
