@@ -9,6 +9,14 @@ const timings = []
 const xOf = t => GUTTER + (t - view.from) / (view.to - view.from) * (view.width - GUTTER)
 const tOf = x => view.from + (x - GUTTER) / (view.width - GUTTER) * (view.to - view.from)
 
+// The length of the measured time on the axis, which has no label of its own there.
+function measuredLabel() {
+  if (measured === null) return null
+  const x = Math.max(xOf(measured.from), GUTTER), end = Math.min(xOf(measured.to), view.width)
+  if (end <= GUTTER || x >= view.width) return null
+  const text = time(measured.to - measured.from), width = pen.measureText(text).width + 10
+  return {text, width, left: Math.max(GUTTER, Math.min((x + end - width) / 2, view.width - width))}
+}
 function drawAxis() {
   pen.fillStyle = colours.soft
   pen.fillRect(0, 0, view.width, AXIS)
@@ -18,12 +26,14 @@ function drawAxis() {
   step = Math.max(1, Math.round(step))
   const decimals = unit => Math.max(0, Math.min(9, Math.ceil(-Math.log10(step / unit) - 1e-9)))
   const [unit, word] = view.to < 1e6 ? [1e3, 'µs'] : view.to < 1e9 ? [1e6, 'ms'] : [1e9, 's']
+  const own = measuredLabel()
   pen.fillStyle = colours.dim
   for (let t = Math.ceil(view.from / step) * step; t <= view.to; t += step) {
     const x = Math.round(xOf(t)) + 0.5
     pen.fillRect(x, AXIS - 6, 1, 6)
-    const text = (t / unit).toFixed(decimals(unit)) + ' ' + word
-    if (x + 4 + pen.measureText(text).width <= view.width) pen.fillText(text, x + 4, AXIS / 2)
+    const text = (t / unit).toFixed(decimals(unit)) + ' ' + word, end = x + 4 + pen.measureText(text).width
+    const isFree = own === null || end < own.left || x + 4 > own.left + own.width
+    if (isFree && end <= view.width) pen.fillText(text, x + 4, AXIS / 2)
     pen.globalAlpha = 0.18
     pen.fillRect(x, AXIS, 1, view.height)
     pen.globalAlpha = 1
@@ -159,12 +169,11 @@ function drawMeasured() {
   pen.globalAlpha = 1
   for (const edge of [measured.from, measured.to]) pen.fillRect(xOf(edge) - 0.5, 0, 1, view.height)
   pen.fillRect(x, AXIS - 3, Math.max(end - x, 1), 3)
-  const text = time(measured.to - measured.from), width = pen.measureText(text).width + 10
-  if (end > GUTTER && x < view.width) {
-    const left = Math.max(GUTTER, Math.min((x + end - width) / 2, view.width - width))
-    pen.fillRect(left, 2, width, AXIS - 6)
+  const label = measuredLabel()
+  if (label !== null) {
+    pen.fillRect(label.left, 2, label.width, AXIS - 6)
     pen.fillStyle = colours.bg
-    pen.fillText(text, left + 5, AXIS / 2 - 1)
+    pen.fillText(label.text, label.left + 5, AXIS / 2 - 1)
   }
   pen.restore()
 }

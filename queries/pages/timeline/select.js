@@ -44,10 +44,9 @@ function choose(lane, i, isShown) {
     const call = callOf(lane, i)
     said.textContent = nameOf(lane, i) + ', ' + time(lane.dur[i]) + ', starts at ' + time(lane.start[i]) + ', ' + laneTitle(lane) + (call === null ? '' : ', launched by ' + call.name)
     openTab('facts')
-    fitPanel()
-    if (isShown) reveal(lane, i)
   }
   fitPanel()
+  if (lane !== null && isShown) reveal(lane, i)
   remember()
   ask()
 }
