@@ -116,7 +116,7 @@ function listOf(lane, i) {
 }
 
 function factsOf(lane, i) {
-  const whole = lane.finding ? lane.finding.rank + '. ' + lane.finding.claim : nameOf(lane, i), title = make('b', '', whole)
+  const whole = lane.finding ? lane.finding.rank + '. ' + lane.finding.claim : nameOf(lane, i) || '(no name)', title = make('b', '', whole)
   const tools = make('span', 'tools', button('zoom', 'Zoom to it (f)', fit), button('measure', 'Measure its time on all lanes (m)', measureSelected), button('‹', 'Previous of this lane (p)', () => step(-1)), button('›', 'Next of this lane (n)', () => step(1)))
   if (callOf(lane, i) !== null || lane.kind === 'CUDA API' && links(lane, i).length > 0) tools.append(button(lane.kind === 'CUDA API' ? 'go to its work' : 'go to the launch', 'l', launch))
   if (lane.finding) tools.append(button('longest place', 'Go to the longest place of the finding', () => longestPlace(lane.finding.rank, lane.report)))

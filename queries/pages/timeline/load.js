@@ -209,8 +209,9 @@ const shortNames = names.map(name => {
   return (at < 0 ? cut : cut.slice(at + 2)) || name
 })
 const nameOf = (lane, i) => lane.name[i] === 0 ? names[lane.category[i]] : names[lane.name[i]]
-// What is written on a slice where it fits, and where there is less room: a domain or category before a name is left out.
+// Where there is little room, without the domain or category before a name, such as `cpu_op:`; not without the words of `a::b`.
 const withoutPrefix = text => text.replace(/^[A-Za-z_]\w*:(?=[^:\s]*[^:\s\d])/, '')
+// What is written on a slice.
 function textOf(lane, i) {
   if (lane.kind.startsWith('NVTX') && lane.name[i] !== 0) return names[lane.name[i]]
   if (lane.kind === 'GPU idle' && lane.name[i] !== 0) return names[lane.category[i]] + ': ' + names[lane.name[i]]
