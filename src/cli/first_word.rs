@@ -3,18 +3,26 @@
 use super::external::names_program;
 use crate::BUILT_IN;
 use clap::Command;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use nsq_library::catalog::Catalog;
 use nsq_report::report::{looks_like_path, similar_names};
 use nsq_value::error::{Error, nearest};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// `nsq PATH…` means `nsq overview PATH…`.
+/// `nsq PATH…` means `nsq overview PATH…`, or `nsq run PATH…` if a query is named or given as a `.sql` file.
 pub(super) fn with_verb(mut arguments: Vec<OsString>, verbs: fn() -> Command) -> Vec<OsString> {
     if arguments.get(1).is_some_and(|first| is_report(first, verbs)) {
-        arguments.insert(1, "overview".into());
+        let verb = if arguments[1..].iter().any(|word| is_query(word)) { "run" } else { "overview" };
+        arguments.insert(1, verb.into());
     }
     arguments
+}
+
+/// Whether a word names a query: `-q`, `--query`, with or without its value, or a `.sql` file.
+fn is_query(word: &OsStr) -> bool {
+    let bytes = word.as_encoded_bytes();
+    bytes.starts_with(b"-q") || bytes.starts_with(b"--query") || bytes.ends_with(b".sql")
 }
 
 /// Whether the first argument names a report: a path, even if nothing is there. A verb comes before a file of its
@@ -25,6 +33,31 @@ fn is_report(first: &OsStr, verbs: fn() -> Command) -> bool {
         |name: &str| name == "help" || verbs().find_subcommand(name).is_some() || names_program(name);
     !first.as_encoded_bytes().starts_with(b"-")
         && (looks_like_path(path) || path.exists() && !first.to_str().is_some_and(is_verb))
+}
+
+/// Replaces the tip about an unknown option of `nsq run`, which is to quote it, by what was probably meant.
+pub(super) fn with_tip(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
+    let is_unknown = error.kind() == ErrorKind::UnknownArgument;
+    let is_run = arguments.get(1).is_some_and(|verb| verb == "run");
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return error };
+    if !is_unknown || !is_run || error.get(ContextKind::SuggestedArg).is_some() {
+        return error;
+    }
+    let name = option.trim_start_matches('-');
+    let tip = match name {
+        "sql" => "the SQL of a query: nsq show QUERY --sql".to_owned(),
+        "n" | "top" | "head" | "limit" => {
+            "to see N rows: --rows N; for a query with the parameter limit: -p limit=N".to_owned()
+        }
+        name => {
+            let name = if name.len() > 1 { name } else { "NAME" };
+            format!(
+                "`nsq show QUERY` lists the parameters of a query, which are given as -p {name}=VALUE"
+            )
+        }
+    };
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    error
 }
 
 /// The error for a word that is neither a verb nor a file. It says what the word could have meant.
