@@ -1,5 +1,6 @@
 //! `nsq overview`, and `nsq REPORT`: what to look at first.
 
+use super::first_word::must_be_reports;
 use super::page::PageArgs;
 use nsq_value::error::Result;
 
@@ -29,6 +30,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<u8> {
+    must_be_reports(&args.page.reports)?;
     let page = match args.whole {
         true => &args.page.with("whole=true".to_owned()),
         false => &args.page,

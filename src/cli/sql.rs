@@ -1,5 +1,6 @@
 //! `nsq sql`: runs the user's own SQL.
 
+use super::first_word::is_statement;
 use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::{OutputArgs, must_differ};
 use super::reports::{open, tell};
@@ -76,6 +77,12 @@ impl Args {
 
 pub(super) fn run(args: &Args) -> Result<u8> {
     must_differ(args.output.output.as_deref(), [args.report.as_path()])?;
+    if args.report.to_str().is_some_and(is_statement) && !args.report.exists() {
+        return Err(Error::usage(
+            "a statement is no report",
+            "the report comes first: nsq sql REPORT \"SELECT …\"",
+        ));
+    }
     let (text, origin) = statement(args)?;
     let mut catalog = args.library.load()?;
     args.classes.choose(&mut catalog, [text.as_str()])?;
