@@ -6,7 +6,8 @@ use nsq_value::error::Result;
 
 /// Show what a report holds, how its GPUs spent their time, and what to fix first
 ///
-/// `nsq REPORT` is short for `nsq overview REPORT`, and `nsq REPORT -q NAME` for `nsq run REPORT -q NAME`. The page's queries are listed by `nsq show overview`.
+/// `nsq REPORT` is short for `nsq overview REPORT`, and `nsq REPORT -q NAME` for `nsq run REPORT -q NAME`. The page's
+/// queries are listed by `nsq show overview`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -19,7 +20,8 @@ Examples:
 A gain is what a step takes less if the capture is replayed with the fix. Fixes are replayed together, \
 the best one first, so their gains add up.")]
 pub(super) struct Args {
-    /// Show how finding N of this page, or the finding of this name, was computed: its intervals, replay, places and SQL.
+    /// Show how finding N of this page, or the finding of this name, was computed: its intervals, replay, places
+    /// and SQL.
     #[arg(long, value_name = "N|NAME", value_parser = explained)]
     explain: Option<String>,
     /// Judge the whole capture, not only the steps after the warm-up.

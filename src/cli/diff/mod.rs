@@ -268,7 +268,7 @@ impl Args {
         Ok(Side::Report { name, opened: Box::new(opened), scope: Box::new(scope) })
     }
 
-    /// The parameters of the page. `runs_a` is the number of reports of A; `why_not` is the reason why steps are not compared.
+    /// The parameters of the page. `runs_a` is the number of reports of A, `why_not` why steps are not compared.
     fn params(&self, runs_a: usize, why_not: Option<&str>) -> Result<Vec<String>> {
         let mut params = vec![
             format!("runs_a={runs_a}"),

@@ -33,7 +33,8 @@ Examples:
 The script that --sql prints runs in plain sqlite3. If its first line says `-- needs nsq: …`, run it \
 with `nsq sql REPORT --file` instead, or load nsq into SQLite and read the query as a table.")]
 pub(super) struct Args {
-    /// Query (NAME[:ARG…]), relation, source view, class map, playbook, page, chapter, or the path of a .sql or .yml file.
+    /// Query (NAME[:ARG…]), relation, source view, class map, playbook, page, chapter, or the path of a .sql or
+    /// .yml file.
     #[arg(value_name = "NAME")]
     name: String,
     /// Print a standalone SQL script: views, scope and query.
