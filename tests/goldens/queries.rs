@@ -192,11 +192,12 @@ const ROWS_FROM_PARAMETERS: [&str; 5] =
 /// Needs what no fixture has: element types, see `tests/suite/work.rs`, kernels that send, see
 /// `tests/suite/pipelines.rs`, all-to-alls, see `tests/suite/ranks.rs`, or memory and Python calls of PyTorch and
 /// operations of XLA, see `tests/suite/makers`.
-const ROWS_FROM_TRACES: [&str; 11] = [
+const ROWS_FROM_TRACES: [&str; 12] = [
     "below_roofline",
     "job_experts",
     "memory_at_peak",
     "memory_bound_ops",
+    "memory_by_range",
     "memory_over_time",
     "memory_peaks",
     "module_time",
@@ -208,12 +209,13 @@ const ROWS_FROM_TRACES: [&str; 11] = [
 
 /// Findings that only real reports, seeded faults, captures of `tests/suite/facts` or the example show: see
 /// `tests/suite/findings.rs`.
-const ROWS_ON_REAL_REPORTS: [&str; 12] = [
+const ROWS_ON_REAL_REPORTS: [&str; 13] = [
     "allocating_range",
     "fp32_matmul",
     "job_hang",
     "kernel_trend",
     "longest_collective",
+    "metric_facts",
     "mpi_wait",
     "peer_wait",
     "peer_waits",

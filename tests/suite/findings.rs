@@ -268,6 +268,8 @@ fn a_report_alone_is_an_overview() {
     let page = stdout(&["overview", report, "-f", "html"]);
     assert!(page.starts_with("<!DOCTYPE html>") && page.trim_end().ends_with("</html>"), "{page}");
     assert!(page.matches("<script").count() == 1 && !page.contains("src="), "{page}");
+    // Names and commands in backquotes are code there.
+    assert!(page.contains("<code>") && !page.contains('`'), "{page}");
     let tables: serde_json::Value = serde_json::from_str(&stdout(&[report, "-f", "json"])).unwrap();
     let names: Vec<&str> =
         tables.as_array().unwrap().iter().map(|table| table["table"].as_str().unwrap()).collect();

@@ -25,7 +25,7 @@ columns:
 when_empty: "no GPU operation was recorded"
 limits: >-
   A GPU that several processes share has no rank. Reports without a rank are captures of one process if process ID, GPU
-  and the hardware's identifier agree, and none overlaps another one by the wall clock.
+  and PCI address agree, and none overlaps another one by the wall clock.
 see_also: [ranks, rank_measures]
 ---*/
 -- LIMIT makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
@@ -54,11 +54,11 @@ process AS (
     owned.side,
     owned.gpu_id,
     owned.pid,
-    coalesce(owned.uuid, '') AS uuid,
+    coalesce(owned.bus_location, '') AS bus_location,
     coalesce(owner.host, '') AS host,
     CASE
       WHEN owned.from_utc_ns > max(owned.to_utc_ns) OVER (
-        PARTITION BY owned.pid, owned.gpu_id, owned.uuid, owner.host
+        PARTITION BY owned.pid, owned.gpu_id, owned.bus_location, owner.host
         ORDER BY owned.from_utc_ns, owned.side
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
       ) THEN 1
@@ -77,9 +77,9 @@ process AS (
   LIMIT 1000000000000
 ),
 again AS (
-  SELECT pid, gpu_id, uuid, host, min(side) AS side
+  SELECT pid, gpu_id, bus_location, host, min(side) AS side
   FROM process
-  GROUP BY pid, gpu_id, uuid, host
+  GROUP BY pid, gpu_id, bus_location, host
   HAVING count(*) > 1
     AND sum(is_later) = count(*) - 1
   LIMIT 1000000000000
@@ -109,7 +109,7 @@ seen AS (
   LEFT JOIN again
     ON again.pid = process.pid
     AND again.gpu_id = process.gpu_id
-    AND again.uuid = process.uuid
+    AND again.bus_location = process.bus_location
     AND again.host = process.host
   LIMIT 1000000000000
 )

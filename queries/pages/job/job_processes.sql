@@ -2,17 +2,17 @@
 name: job_processes
 version: 1
 title: Processes on GPUs, with wall clock
-summary: The process on each GPU, its hardware, and when it was captured.
+summary: The process on each GPU, its address, and when it was captured.
 why: To see which reports are captures of one process, one after the other, and so no ranks.
 kind: info
 tags: [capture, gpu]
 internal: true
-reads: [capture, cuda_gpu, gpu_window, process_device]
+reads: [capture, gpu, gpu_window, process_device]
 requires: [gpu_window]
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: pid, type: id, priority: 0, doc: "Operating system process ID; null if unknown."}
-  - {name: uuid, type: text, priority: 1, doc: "Unique identifier of the GPU or MIG instance; null if unknown."}
+  - {name: bus_location, type: text, priority: 1, doc: "PCI address of the GPU; null if unknown."}
   - {name: from_utc_ns, type: int, unit: ns, label: "first work (UTC)", priority: 1, doc: "UTC time of the first operation on the GPU, in nanoseconds since 1970; null if unknown."}
   - {name: to_utc_ns, type: int, unit: ns, label: "last work (UTC)", priority: 1, doc: "UTC time of the end of the last one; null if unknown."}
 checks:
@@ -35,7 +35,7 @@ clock AS MATERIALIZED (
 SELECT
   own.gpu_id,
   own.pid,
-  (SELECT min(uuid) FROM cuda_gpu WHERE cuda_gpu.gpu_id = own.gpu_id) AS uuid,
+  (SELECT min(bus_location) FROM gpu WHERE gpu.gpu_id = own.gpu_id) AS bus_location,
   clock.utc_start_ns + gpu_window.start_ns AS from_utc_ns,
   clock.utc_start_ns + gpu_window.end_ns AS to_utc_ns
 FROM own

@@ -9,6 +9,14 @@ const timings = []
 const xOf = t => GUTTER + (t - view.from) / (view.to - view.from) * (view.width - GUTTER)
 const tOf = x => view.from + (x - GUTTER) / (view.width - GUTTER) * (view.to - view.from)
 
+// The length of the measured time on the axis, which has no label of its own there.
+function measuredLabel() {
+  if (measured === null) return null
+  const x = Math.max(xOf(measured.from), GUTTER), end = Math.min(xOf(measured.to), view.width)
+  if (end <= GUTTER || x >= view.width) return null
+  const text = time(measured.to - measured.from), width = pen.measureText(text).width + 10
+  return {text, width, left: Math.max(GUTTER, Math.min((x + end - width) / 2, view.width - width))}
+}
 function drawAxis() {
   pen.fillStyle = colours.soft
   pen.fillRect(0, 0, view.width, AXIS)
@@ -18,11 +26,14 @@ function drawAxis() {
   step = Math.max(1, Math.round(step))
   const decimals = unit => Math.max(0, Math.min(9, Math.ceil(-Math.log10(step / unit) - 1e-9)))
   const [unit, word] = view.to < 1e6 ? [1e3, 'µs'] : view.to < 1e9 ? [1e6, 'ms'] : [1e9, 's']
+  const own = measuredLabel()
   pen.fillStyle = colours.dim
   for (let t = Math.ceil(view.from / step) * step; t <= view.to; t += step) {
     const x = Math.round(xOf(t)) + 0.5
     pen.fillRect(x, AXIS - 6, 1, 6)
-    pen.fillText((t / unit).toFixed(decimals(unit)) + ' ' + word, x + 4, AXIS / 2)
+    const text = (t / unit).toFixed(decimals(unit)) + ' ' + word, end = x + 4 + pen.measureText(text).width
+    const isFree = own === null || end < own.left || x + 4 > own.left + own.width
+    if (isFree && end <= view.width) pen.fillText(text, x + 4, AXIS / 2)
     pen.globalAlpha = 0.18
     pen.fillRect(x, AXIS, 1, view.height)
     pen.globalAlpha = 1
@@ -61,6 +72,11 @@ function drawPin(x, y, isSet) {
   pen.lineTo(x, y + 6)
   pen.stroke()
 }
+// A text that is cut where it would be longer than the room for it.
+function fitted(text, room) {
+  const {width} = pen.measureText(text)
+  return width <= room ? text : text.slice(0, Math.max(Math.floor(text.length * room / width) - 1, 1)) + '…'
+}
 function drawLabel(row, y) {
   const lane = row.lane, isPointed = pointed === row
   if (isPointed) {
@@ -68,8 +84,8 @@ function drawLabel(row, y) {
     pen.fillRect(0, y, GUTTER - 1, row.height - GAP)
   }
   pen.fillStyle = selected !== null && selected.lane === lane ? colours.select : isPointed ? colours.fg : colours.dim
-  const where = row.isPinned ? reportText(lane) + (lane.gpu === null ? lane.tid === null ? '' : 'thread ' + lane.tid + ': ' : 'GPU ' + lane.gpu + ': ') : ''
-  pen.fillText(where + lane.label, 18, y + lane.height / 2, GUTTER - 18 - (isPointed || row.isPinned ? 20 : 6))
+  const where = row.isPinned ? (lane.gpu !== null ? ', GPU ' + lane.gpu : lane.tid !== null ? ', thread ' + lane.tid : '') + (areSeveral ? ', ' + lane.report.name : '') : ''
+  pen.fillText(fitted(lane.label + where, GUTTER - 18 - (isPointed || row.isPinned ? 20 : 6)), 18, y + lane.height / 2)
   if (isPointed || row.isPinned) drawPin(GUTTER - 11, y + lane.height / 2, row.isPinned)
   if (lane.finding) {
     pen.fillStyle = colours.find
@@ -98,7 +114,10 @@ function drawHeader(row, y) {
   pen.fillStyle = colours.fg
   pen.font = 'bold 11px system-ui, sans-serif'
   const how = group.isReport && !group.isClosed && group.report.how || ''
-  pen.fillText((group.isClosed ? '▸ ' : '▾ ') + group.title + how + (group.isClosed ? ' (' + group.lanes.length + ')' : ''), left, y + HEADER / 2 - 1, group.isClosed ? GUTTER - left - 4 : view.width)
+  const about = group.isClosed ? ' (' + group.lanes.length + ')' : row.hidden > 0 ? ' (' + row.hidden + ' empty)' : ''
+  // The number stays, whatever is cut; a little too long is narrower instead.
+  const room = (group.isClosed ? GUTTER : view.width) - left - 4
+  pen.fillText(fitted((group.isClosed ? '▸ ' : '▾ ') + group.title + how, 1.15 * room - pen.measureText(about).width) + about, left, y + HEADER / 2 - 1, room)
   pen.font = '11px system-ui, sans-serif'
 }
 
@@ -150,12 +169,11 @@ function drawMeasured() {
   pen.globalAlpha = 1
   for (const edge of [measured.from, measured.to]) pen.fillRect(xOf(edge) - 0.5, 0, 1, view.height)
   pen.fillRect(x, AXIS - 3, Math.max(end - x, 1), 3)
-  const text = time(measured.to - measured.from), width = pen.measureText(text).width + 10
-  if (end > GUTTER && x < view.width) {
-    const left = Math.max(GUTTER, Math.min((x + end - width) / 2, view.width - width))
-    pen.fillRect(left, 2, width, AXIS - 6)
+  const label = measuredLabel()
+  if (label !== null) {
+    pen.fillRect(label.left, 2, label.width, AXIS - 6)
     pen.fillStyle = colours.bg
-    pen.fillText(text, left + 5, AXIS / 2 - 1)
+    pen.fillText(label.text, label.left + 5, AXIS / 2 - 1)
   }
   pen.restore()
 }
@@ -189,6 +207,8 @@ function draw() {
   pen.fillStyle = colours.bg
   pen.fillRect(0, 0, view.width, view.height)
   drawAxis()
+  pen.fillStyle = colours.line
+  pen.fillRect(GUTTER - 1, AXIS, 1, view.height)
   const fixed = rows.filter(row => row.isPinned)
   const free = rows.filter(row => !row.isPinned && topOf(row) + row.height >= AXIS + pinnedHeight && topOf(row) <= view.height)
   clipped(AXIS + pinnedHeight, view.height, () => {
@@ -200,7 +220,6 @@ function draw() {
     drawBorders(fixed)
   })
   pen.fillStyle = colours.line
-  pen.fillRect(GUTTER - 1, AXIS, 1, view.height)
   if (pinnedHeight > 0) pen.fillRect(0, AXIS + pinnedHeight - 3, view.width, 2)
   drawMeasured()
   drawSelected()

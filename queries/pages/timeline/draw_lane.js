@@ -95,33 +95,43 @@ function drawColumns(lane, y, first, last) {
 }
 
 // `which`: 0 draws what a search does not match, 1 what it matches or, without a search, everything.
-function drawSlices(lane, y, first, last, which) {
+function drawSlices(lane, y, first, end, which) {
   const right = view.width, scale = (right - GUTTER) / (view.to - view.from)
   const keys = keysOf(lane), paint = paints[scaleOf(lane)], ink = inks[scaleOf(lane)]
   let colour = null
   pen.globalAlpha = which === 1 ? 1 : 0.18
   // Per level, the pixel up to which it is drawn: narrower slices behind it add nothing.
   const drawn = [-1, -1, -1, -1]
-  const texts = []
-  for (let i = first; i < last; i++) {
-    const x = GUTTER + (lane.start[i] - view.from) * scale, end = x + lane.dur[i] * scale, level = lane.level[i]
-    if (end < GUTTER || end < drawn[level] || matches !== null && matches[lane.name[i]] !== which) continue
-    const left = Math.max(x, GUTTER, drawn[level]), width = Math.max(Math.min(end, right) - left, 0.8)
+  // Labels, and the last one of each level: what is drawn into a slice later takes room from its label.
+  const labels = [], last = [null, null, null, null], least = lane.kind === 'steps' ? 16 : 34
+  for (let i = first; i < end; i++) {
+    const x = GUTTER + (lane.start[i] - view.from) * scale, stop = x + lane.dur[i] * scale, level = lane.level[i]
+    if (stop < GUTTER || stop < drawn[level] || matches !== null && matches[lane.name[i]] !== which) continue
+    const left = Math.max(x, GUTTER, drawn[level]), width = Math.max(Math.min(stop, right) - left, 0.8)
     const key = keys[i] || lane.category[i]
     if (paint[key] !== colour) pen.fillStyle = colour = paint[key] || colours.dim
     const inset = 3 * level
     pen.fillRect(left, y + inset, width > 3 ? width - 0.6 : width, lane.height - inset)
     drawn[level] = left + width
-    if (width > (lane.kind === 'steps' ? 16 : 34) && lane.height > 11 && which === 1) texts.push(i, left, width, inset)
+    if (which === 0 || lane.height <= 11 || width <= 3) continue
+    for (let outer = 0; outer < level; outer++) {
+      const label = last[outer]
+      if (label === null || label.right <= left) continue
+      if (left - label.left > least) label.right = left
+      else label.left = Math.max(label.left, left + width)
+    }
+    if (width > least) labels.push(last[level] = {i, left, right: left + width, inset})
   }
   pen.globalAlpha = 1
-  for (let t = 0; t < texts.length; t += 4) {
-    const i = texts[t], room = Math.floor((texts[t + 2] - 6) / 6.7)
+  for (const {i, left, right, inset} of labels) {
+    if (right - left <= least) continue
+    const room = Math.floor((right - left - 6) / 6.7)
     let text = textOf(lane, i)
+    if (text.length > room && (isNamed(lane) || lane.kind === 'steps')) text = withoutPrefix(text)
     // The number says more of a step than the beginning of its name.
     if (lane.kind === 'steps' && text.length > room) text = (/\d+$/.exec(text) || [text])[0]
     pen.fillStyle = ink[keys[i] || lane.category[i]] || colours.fg
-    pen.fillText(text.length > room ? text.slice(0, Math.max(room - 1, 1)) + '…' : text, texts[t + 1] + 3, y + texts[t + 3] + (lane.height - texts[t + 3]) / 2)
+    pen.fillText(text.length > room ? text.slice(0, Math.max(room - 1, 1)) + '…' : text, left + 3, y + inset + (lane.height - inset) / 2)
   }
 }
 

@@ -8,12 +8,23 @@ function openTab(id) {
     document.getElementById('tab-' + tab).setAttribute('aria-selected', String(tab === id))
   }
 }
+// Until it has something to show, the panel is a line, so that lanes have the room; a height that was dragged stays.
+function fitPanel() {
+  const isIdle = selected === null && measured === null && matches === null && panel.style.height === ''
+  if (isIdle === panel.classList.contains('idle')) return
+  panel.classList.toggle('idle', isIdle)
+  resize()
+  if (selected !== null) revealLane(selected.lane)
+}
 // The panel grows by its upper edge, and scrolls: nothing is cut.
 const edge = document.getElementById('edge')
 edge.addEventListener('pointerdown', event => {
   edge.setPointerCapture(event.pointerId)
   const y = event.clientY, height = panel.getBoundingClientRect().height
-  const move = moved => { panel.style.height = Math.max(60, Math.min(height + y - moved.clientY, innerHeight * 0.7)) + 'px' }
+  const move = moved => {
+    panel.style.height = Math.max(60, Math.min(height + y - moved.clientY, innerHeight * 0.7)) + 'px'
+    fitPanel()
+  }
   edge.addEventListener('pointermove', move)
   edge.addEventListener('pointerup', () => edge.removeEventListener('pointermove', move), {once: true})
 })
@@ -78,7 +89,7 @@ function pathFacts(lane, i) {
 }
 const ID_OF = {'NVTX on GPU': 'range_id', NVTX: 'range_id', 'CUDA API': 'call_id', 'OS calls': 'call_id'}
 function listOf(lane, i) {
-  const list = [['start', exact(lane.start[i])], ['duration', time(lane.dur[i]) + (lane.dur[i] < 1000 ? '' : ' (' + exact(lane.dur[i]) + ')')], ['lane', laneTitle(lane)]]
+  const list = [['duration', time(lane.dur[i]) + (lane.dur[i] < 1000 ? '' : ' (' + exact(lane.dur[i]) + ')')], ['start', exact(lane.start[i])], ['lane', laneTitle(lane)]]
   if (lane.report.isShifted) list.push(['in its own report', exact(lane.ownStart[i]) + ', ' + exact(lane.ownDur[i])])
   if (lane.finding) return [...list, ...findingFacts(lane, i)]
   if (lane.kind === 'phases') return [...list, ...phaseFacts(lane, lane.about[i])]
@@ -105,12 +116,14 @@ function listOf(lane, i) {
 }
 
 function factsOf(lane, i) {
-  const title = make('b', '', lane.finding ? lane.finding.rank + '. ' + lane.finding.claim : nameOf(lane, i))
+  const whole = lane.finding ? lane.finding.rank + '. ' + lane.finding.claim : nameOf(lane, i) || '(no name)', title = make('b', '', whole)
   const tools = make('span', 'tools', button('zoom', 'Zoom to it (f)', fit), button('measure', 'Measure its time on all lanes (m)', measureSelected), button('‹', 'Previous of this lane (p)', () => step(-1)), button('›', 'Next of this lane (n)', () => step(1)))
   if (callOf(lane, i) !== null || lane.kind === 'CUDA API' && links(lane, i).length > 0) tools.append(button(lane.kind === 'CUDA API' ? 'go to its work' : 'go to the launch', 'l', launch))
   if (lane.finding) tools.append(button('longest place', 'Go to the longest place of the finding', () => longestPlace(lane.finding.rank, lane.report)))
   if (lane.kind === 'stream' || isNamed(lane)) tools.append(button('all of this name', 'Search for the name', () => searchFor(nameOf(lane, i))))
   const list = make('dl')
-  for (const [word, value] of listOf(lane, i)) list.append(make('div', typeof value === 'string' && value.length < 70 ? '' : 'wide', make('dt', '', word), make('dd', '', value)))
+  // The title has two lines; the whole of a longer one comes after the facts.
+  const pairs = whole.length > 140 ? [...listOf(lane, i), [lane.finding ? 'finding' : 'name', whole]] : listOf(lane, i)
+  for (const [word, value] of pairs) list.append(make('div', typeof value === 'string' && value.length < 70 ? '' : 'wide', make('dt', '', word), make('dd', '', value)))
   return [make('p', 'title', title, tools), list]
 }

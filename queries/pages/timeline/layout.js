@@ -23,12 +23,23 @@ for (const section of sections) for (const group of section.groups) group.sectio
 // The closed header that a lane is behind, if it is not pinned.
 const closedOver = lane => lane.group.section.isClosed ? lane.group.section : lane.group.isClosed ? lane.group : null
 
+// A lane is empty if nothing of it is in the window. The selected one is not, so that it stays.
+function isEmptyLane(lane) {
+  if (isCounter(lane) || selected !== null && selected.lane === lane) return false
+  if (above(lane.reach, view.from) < above(lane.start, view.to)) return false
+  const [first, last] = [view.from, view.to].map(t => Math.max(0, Math.min(Math.floor((t - lane.pieceFrom) / lane.pieceLength), data.pieces)))
+  return lane.left === 0 || lane.stripAt[first] === lane.stripAt[last + 1]
+}
 const pinned = []
+let areEmptyHidden = false
 let rows = [], pinnedHeight = 0, contentHeight = 0
 function layout() {
   rows = []
   pinnedHeight = 0
-  for (const lane of lanes) lane.y = null
+  for (const lane of lanes) {
+    lane.y = null
+    lane.isHidden = false
+  }
   for (const lane of pinned) {
     lane.y = pinnedHeight
     rows.push({lane, y: pinnedHeight, height: lane.height + GAP, isPinned: true})
@@ -41,17 +52,18 @@ function layout() {
     for (const group of section.groups) addGroup(group)
   }
 }
-function addHeader(group) {
+function addHeader(group, hidden = 0) {
   group.y = contentHeight
-  rows.push({group, y: contentHeight, height: HEADER, isPinned: false})
+  rows.push({group, hidden, y: contentHeight, height: HEADER, isPinned: false})
   contentHeight += HEADER
 }
 function addGroup(group) {
   const shown = group.lanes.filter(lane => !pinned.includes(lane))
   if (shown.length === 0) return
-  if (!group.section.isClosed) addHeader(group)
+  for (const lane of shown) lane.isHidden = areEmptyHidden && isEmptyLane(lane)
+  if (!group.section.isClosed) addHeader(group, shown.filter(lane => lane.isHidden).length)
   for (const lane of shown) {
-    const closed = closedOver(lane)
+    const closed = closedOver(lane) || (lane.isHidden ? group : null)
     lane.y = closed === null ? contentHeight : closed.y
     if (closed !== null) continue
     rows.push({lane, y: contentHeight, height: lane.height + GAP, isPinned: false})
@@ -71,6 +83,19 @@ function rowAt(y) {
 function relayout() {
   layout()
   scroll(view.top)
+}
+// What was at the top stays there, if lanes above it come or go.
+function refreshEmpty() {
+  const sameAs = one => row => row.lane === one.lane && row.group === one.group && row.isPinned === one.isPinned
+  const anchor = rows.find(row => !row.isPinned && topOf(row) >= AXIS + pinnedHeight), before = anchor === undefined ? 0 : topOf(anchor)
+  layout()
+  const now = anchor === undefined ? undefined : rows.find(sameAs(anchor))
+  scroll(now === undefined ? view.top : view.top + topOf(now) - before)
+}
+function hideEmpty() {
+  areEmptyHidden = !areEmptyHidden
+  emptyButton.setAttribute('aria-pressed', String(areEmptyHidden))
+  refreshEmpty()
 }
 function pin(lane) {
   const at = pinned.indexOf(lane)

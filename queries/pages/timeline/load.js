@@ -189,10 +189,16 @@ function addReport(report) {
 }
 reports.forEach(addReport)
 
-const streamCount = new Map(), streamKey = lane => lane.report.prefix + lane.gpu + ' ' + lane.stream
-for (const lane of lanes) if (lane.kind === 'stream') streamCount.set(streamKey(lane), (streamCount.get(streamKey(lane)) || 0) + 1)
-for (const lane of lanes) if (lane.kind === 'stream' && streamCount.get(streamKey(lane)) > 1) {
-  lane.label += ' (' + lane.pid + ', context ' + lane.context + ')'
+// A stream says its process where its report has several, and its context where its process has two streams of its number.
+const streamCount = new Map(), streamKey = lane => lane.report.prefix + lane.gpu + ' ' + lane.pid + ' ' + lane.stream
+for (const lane of lanes) if (lane.kind === 'stream') {
+  streamCount.set(streamKey(lane), (streamCount.get(streamKey(lane)) || 0) + 1)
+  lane.report.pids.add(lane.pid)
+}
+for (const lane of lanes) if (lane.kind === 'stream') {
+  const owner = lane.report.pids.size > 1 ? ['process ' + lane.pid] : []
+  if (streamCount.get(streamKey(lane)) > 1) owner.push('context ' + lane.context)
+  if (owner.length > 0) lane.label += ' (' + owner.join(', ') + ')'
 }
 
 // A function without its result, template arguments and parameters. Ranges keep their whole name.
@@ -203,6 +209,8 @@ const shortNames = names.map(name => {
   return (at < 0 ? cut : cut.slice(at + 2)) || name
 })
 const nameOf = (lane, i) => lane.name[i] === 0 ? names[lane.category[i]] : names[lane.name[i]]
+// Where there is little room, without the domain or category before a name, such as `cpu_op:`; not without the words of `a::b`.
+const withoutPrefix = text => text.replace(/^[A-Za-z_]\w*:(?=[^:\s]*[^:\s\d])/, '')
 // What is written on a slice.
 function textOf(lane, i) {
   if (lane.kind.startsWith('NVTX') && lane.name[i] !== 0) return names[lane.name[i]]

@@ -58,11 +58,17 @@ function numberCell(text, ns) {
   if (ns !== undefined) cell.title = exact(ns)
   return cell
 }
+// A long name is cut after some lines; what points at it shows the whole.
+function nameCell(text) {
+  const cell = make('td', 'name', make('div', '', text))
+  if (text.length > 60) cell.title = text
+  return cell
+}
 function table(sum, grouping) {
   const rows = [...grouping.rows].sort((one, other) => other[1].ns - one[1].ns || (one[0] < other[0] ? -1 : 1))
   const body = make('tbody')
   for (const [name, row] of rows.slice(0, ROWS)) {
-    const line = make('tr', '', make('td', 'name', name || '(no name)'), numberCell(time(row.ns), row.ns), numberCell(share(row.ns, sum.total)), numberCell(count(row.count)), numberCell(time(row.ns / row.count)), numberCell(time(row.most), row.most))
+    const line = make('tr', '', nameCell(name || '(no name)'), numberCell(time(row.ns), row.ns), numberCell(share(row.ns, sum.total)), numberCell(count(row.count)), numberCell(time(row.ns / row.count)), numberCell(time(row.most), row.most))
     Object.assign(line.dataset, {kind: sum.kind, by: grouping.word, name: name || '', ns: row.ns, count: row.count})
     if (grouping.word !== 'class' && grouping.word !== 'part' && sum.kind !== 'GPU idle' && sum.kind !== 'thread state') {
       line.tabIndex = 0
@@ -107,6 +113,7 @@ function measure(from, to, own) {
   for (const lane of own) if (isCounter(lane)) sumsBox.append(make('p', 'sum', make('b', '', laneTitle(lane)), ': ' + meanOf(lane, start, end)))
   if (sums.length === 0 && shown.length > 0) sumsBox.append(make('p', 'dim', 'Nothing ran there on these lanes.'))
   openTab('sums')
+  fitPanel()
   said.textContent = 'measured ' + time(end - start)
   remember()
   ask()
@@ -129,6 +136,7 @@ const valueText = (lane, value) => lane.unit === 'bytes' ? scaled(Math.round(val
 function unmeasure() {
   measured = null
   sumsBox.replaceChildren(make('p', 'dim', 'Drag over lanes to sum them, or over the axis to sum all lanes. m measures the selected slice.'))
+  fitPanel()
   remember()
   ask()
 }

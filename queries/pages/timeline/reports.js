@@ -3,7 +3,7 @@
 const data = JSON.parse(document.getElementById('data').textContent)
 const areSeveral = data.reports !== undefined
 const reports = (data.reports || [{name: '', path: data.report, at: 0, offset: 0, drift: 0}]).map((row, side) => ({
-  ...row, side, prefix: side === 0 ? '' : side + '/', isShifted: row.offset !== 0 || row.drift !== 0, stepOf: new Map(), medianOf: new Map(),
+  ...row, side, prefix: side === 0 ? '' : side + '/', isShifted: row.offset !== 0 || row.drift !== 0, stepOf: new Map(), medianOf: new Map(), pids: new Set(),
 }))
 // How each was placed, as the page says it, after its name.
 document.querySelectorAll('#placed li').forEach((line, side) => { reports[side].how = line.lastChild.textContent })

@@ -14,6 +14,7 @@ function search() {
   foundBox.textContent = matches === null ? '' : count(places.length) + (places.length === 1 ? ' slice matches' : ' slices match')
   listResults()
   if (matches !== null) openTab('results')
+  fitPanel()
   remember()
   ask()
 }
@@ -49,17 +50,17 @@ function listResults() {
   const list = make('tbody'), from = Math.max(0, Math.min(place - 20, places.length - SHOWN))
   for (let at = from; at < Math.min(from + SHOWN, places.length); at++) {
     const [lane, i] = places[at]
-    const line = make('tr', at === place ? 'now' : '', make('td', 'n', count(at + 1)), make('td', 'name', nameOf(lane, i)), make('td', '', laneTitle(lane)), make('td', 'n', time(lane.start[i])), make('td', 'n', time(lane.dur[i])))
+    const line = make('tr', at === place ? 'now' : '', make('td', 'n', count(at + 1)), nameCell(nameOf(lane, i)), make('td', '', laneTitle(lane)), make('td', 'n', time(lane.start[i])), make('td', 'n', time(lane.dur[i])))
     line.tabIndex = 0
     line.addEventListener('click', () => go(at))
     line.addEventListener('keydown', event => { if (event.key === 'Enter') go(at) })
     list.append(line)
   }
   const columns = ['#', 'name', 'lane', 'start', 'duration']
-  const results = make('table', '', make('thead', '', make('tr', '', ...columns.map(word => make('th', word === 'name' || word === 'lane' ? '' : 'n', word)))), list)
+  const results = make('table', 'places', make('thead', '', make('tr', '', ...columns.map(word => make('th', word === 'name' || word === 'lane' ? '' : 'n', word)))), list)
   const sums = make('tbody')
   for (const row of [...byName.values()].sort((one, other) => other.ns - one.ns).slice(0, 100)) {
-    sums.append(make('tr', '', make('td', 'name', nameOf(row.lane, row.i)), make('td', '', row.lane.kind), make('td', 'n', time(row.ns)), make('td', 'n', count(row.count)), make('td', 'n', time(row.ns / row.count))))
+    sums.append(make('tr', '', nameCell(nameOf(row.lane, row.i)), make('td', '', row.lane.kind), make('td', 'n', time(row.ns)), make('td', 'n', count(row.count)), make('td', 'n', time(row.ns / row.count))))
   }
   const byNames = make('table', '', make('thead', '', make('tr', '', ...['name', 'kind', 'time', 'count', 'mean'].map((word, at) => make('th', at < 2 ? '' : 'n', word)))), sums)
   resultsBox.append(head, make('div', 'tables', make('div', 'scroll', results), make('div', 'scroll', byNames)))

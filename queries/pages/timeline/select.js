@@ -44,8 +44,9 @@ function choose(lane, i, isShown) {
     const call = callOf(lane, i)
     said.textContent = nameOf(lane, i) + ', ' + time(lane.dur[i]) + ', starts at ' + time(lane.start[i]) + ', ' + laneTitle(lane) + (call === null ? '' : ', launched by ' + call.name)
     openTab('facts')
-    if (isShown) reveal(lane, i)
   }
+  fitPanel()
+  if (lane !== null && isShown) reveal(lane, i)
   remember()
   ask()
 }
@@ -60,7 +61,7 @@ function revealTime(start, dur) {
 }
 function revealLane(lane) {
   if (isPinned(lane)) return
-  if (closedOver(lane) !== null) {
+  if (closedOver(lane) !== null || lane.isHidden) {
     lane.group.isClosed = lane.group.section.isClosed = false
     layout()
   }
@@ -101,6 +102,7 @@ function remember() {
   clearTimeout(timer)
   timer = setTimeout(() => {
     const mark = address()
+    if (areEmptyHidden) refreshEmpty()
     if (mark !== location.hash) try { history.replaceState(null, '', mark) } catch { location.replace(mark) }
     const more = document.getElementById('more')
     if (more !== null && lanes.some(isCut)) showMore(more)

@@ -1,5 +1,5 @@
 // Keys, buttons, and the first frame.
-const helpBox = document.getElementById('help')
+const helpBox = document.getElementById('help'), emptyButton = document.getElementById('empty')
 const onLane = act => () => { if (selected !== null) act(selected.lane) }
 const KEYS = {
   w: () => zoom(0.7), s: () => zoom(1 / 0.7), '+': () => zoom(0.7), '=': () => zoom(0.7), '-': () => zoom(1 / 0.7),
@@ -8,7 +8,7 @@ const KEYS = {
   PageUp: () => scroll(view.top - view.height), PageDown: () => scroll(view.top + view.height),
   0: () => show(FROM, TO), Home: () => show(FROM, TO), n: () => step(1), p: () => step(-1), j: () => change(1), k: () => change(-1),
   f: fit, l: launch, m: measureSelected, Escape: leave, '/': () => searchBox.focus(), '?': () => helpBox.open ? helpBox.close() : helpBox.showModal(),
-  t: onLane(pin), '[': onLane(lane => moveLane(lane, -1)), ']': onLane(lane => moveLane(lane, 1)), c: onLane(lane => collapse(lane.group)), r: onLane(lane => areSeveral && collapse(lane.group.section)), C: collapseAll,
+  t: onLane(pin), '[': onLane(lane => moveLane(lane, -1)), ']': onLane(lane => moveLane(lane, 1)), c: onLane(lane => collapse(lane.group)), r: onLane(lane => areSeveral && collapse(lane.group.section)), C: collapseAll, e: hideEmpty,
 }
 addEventListener('keydown', event => {
   const isField = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement && event.key !== '?'
@@ -18,14 +18,32 @@ addEventListener('keydown', event => {
   event.preventDefault()
 })
 
+// Whether the size is another one: then the canvas is empty.
 function resize() {
-  const box = canvas.parentElement.getBoundingClientRect()
-  view.width = Math.max(box.width, GUTTER + 50)
+  const box = canvas.parentElement.getBoundingClientRect(), wide = Math.max(box.width, GUTTER + 50)
+  const [width, height] = [wide, box.height].map(size => Math.round(size * devicePixelRatio))
+  if (canvas.width === width && canvas.height === height) return false
+  const isWider = canvas.width !== width
+  view.width = wide
   view.height = box.height
-  canvas.width = Math.round(view.width * devicePixelRatio)
-  canvas.height = Math.round(view.height * devicePixelRatio)
-  resizeMap(view.width)
+  canvas.width = width
+  canvas.height = height
+  if (isWider) resizeMap(view.width)
   scroll(view.top)
+  return true
+}
+
+// Without an address, the window is the GPU work where most of the time has none: start-up can take longer.
+function openOnWork() {
+  let from = Infinity, to = -Infinity
+  for (const lane of lanes) if (lane.kind === 'stream' && lane.start.length > 0) {
+    // A slice that is left out is in a piece that has another one.
+    const slack = lane.left > 0 ? lane.pieceLength : 0
+    from = Math.min(from, lane.start[0] - slack)
+    to = Math.max(to, lane.reach[lane.reach.length - 1] + slack)
+  }
+  const margin = (to - from) * 0.03
+  if (to > from && to - from + 2 * margin < (TO - FROM) * 2 / 3) show(from - margin, to + margin)
 }
 
 function listen() {
@@ -34,7 +52,7 @@ function listen() {
     if (event.key === 'Enter') find(event.shiftKey ? -1 : 1)
     if (event.key === 'Escape') canvas.focus()
   })
-  const acts = {whole: KEYS[0], in: KEYS.w, out: KEYS.s, before: () => find(-1), next: () => find(1), ask: KEYS['?'], closed: () => helpBox.close(), fold: collapseAll}
+  const acts = {whole: KEYS[0], in: KEYS.w, out: KEYS.s, before: () => find(-1), next: () => find(1), ask: KEYS['?'], empty: hideEmpty, closed: () => helpBox.close(), fold: collapseAll}
   for (const [id, act] of Object.entries(acts)) document.getElementById(id).addEventListener('click', act)
   themeButton.addEventListener('click', () => {
     const now = themeButton.textContent
@@ -70,7 +88,8 @@ matchMedia('(prefers-color-scheme:dark)').addEventListener('change', () => {
 })
 addEventListener('hashchange', recall)
 const wanted = location.hash
-new ResizeObserver(resize).observe(canvas.parentElement)
+new ResizeObserver(() => { if (resize()) draw() }).observe(canvas.parentElement)
 resize()
 if (wanted !== '') recall()
+else openOnWork()
 ask()

@@ -371,7 +371,9 @@ fn numbered_ranges_of_equal_work_are_steps() {
         let made = Made::of(|writer| {
             for step in 0..10_i64 {
                 writer.range(format!("_prepare_and_schedule_batch {step}"), |_| {});
-                writer.range(format!("{name} {step}"), |writer| writer.kernel("gemm", 64, MS + growth * step));
+                writer.range(format!("{name} {step}"), |writer| {
+                    writer.kernel("gemm", 64, MS + growth * step)
+                });
             }
         });
         rows(&made.report, "SELECT count(*) FROM iteration WHERE op_count > 0")[0][0].clone()

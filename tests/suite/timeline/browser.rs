@@ -17,6 +17,13 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(60);
+/// The tables of GPU work.
+const WORK: [&str; 4] = [
+    "CUPTI_ACTIVITY_KIND_KERNEL",
+    "CUPTI_ACTIVITY_KIND_MEMCPY",
+    "CUPTI_ACTIVITY_KIND_MEMSET",
+    "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+];
 
 struct Browser {
     child: Child,
@@ -260,9 +267,6 @@ fn measured_sums_are_those_of_sql() {
         "exports/rtx3090x2_ddp_nccl_2026.3.sqlite",
         "exports/a100_mpi_2pids.sqlite",
     ]));
-    let work = ["KERNEL", "MEMCPY", "MEMSET", "GRAPH_TRACE"]
-        .map(|table| format!("CUPTI_ACTIVITY_KIND_{table}"));
-    let work: Vec<&str> = work.iter().map(String::as_str).collect();
     for report in reports {
         let file = written(&report, fixtures.path());
         browser.open(&file, "");
@@ -273,7 +277,7 @@ fn measured_sums_are_those_of_sql() {
                 (browser.number("measured.from") as i64, browser.number("measured.to") as i64);
             let about = format!("{}: {from} to {to}", report.display());
             assert!(to > from, "{about}");
-            for (kind, tables) in [("stream", &work[..]), ("CUDA API", &["CUPTI_ACTIVITY_KIND_RUNTIME"])]
+            for (kind, tables) in [("stream", &WORK[..]), ("CUDA API", &["CUPTI_ACTIVITY_KIND_RUNTIME"])]
             {
                 let raw = clipped(&report, tables, from, to);
                 let wanted = (raw.len() as i64, raw.iter().map(|(start, end, _)| end - start).sum());
@@ -298,6 +302,45 @@ fn measured_sums_are_those_of_sql() {
             }
         }
         browser.has_no_problem(&report.display().to_string());
+    }
+}
+
+#[test]
+fn a_page_opens_on_short_gpu_work_and_without_a_panel() {
+    let Some(mut browser) = Browser::start() else { return };
+    let fixtures = Fixtures::new();
+    let mut reports = vec![project("fixtures/example.sqlite")];
+    reports.extend(exports(&[
+        "exports/rtx3090x2_ddp_nccl_2026.3.sqlite",
+        "exports/cestwc_9k_2025.5.sqlite",
+        "exports/a100_mpi_2pids.sqlite",
+    ]));
+    for report in reports {
+        let file = written(&report, fixtures.path());
+        browser.open(&file, "");
+        let raw = clipped(&report, &WORK, 0, i64::MAX);
+        let from = raw.iter().map(|&(start, ..)| start).min().unwrap() as f64;
+        let to = raw.iter().map(|&(_, end, _)| end).max().unwrap() as f64;
+        let whole = (browser.number("FROM"), browser.number("TO"));
+        let margin = 0.03 * (to - from);
+        let is_short = to - from + 2.0 * margin < (whole.1 - whole.0) * 2.0 / 3.0;
+        let wanted = if is_short { (from - margin, to + margin) } else { whole };
+        let window = (browser.number("view.from"), browser.number("view.to"));
+        let about = format!("{}: {window:?}, not {wanted:?}", report.display());
+        assert!((window.0 - wanted.0).abs() < 1.0 && (window.1 - wanted.1).abs() < 1.0, "{about}");
+        // Lanes have the room until a slice is selected.
+        let height = browser.number("view.height");
+        browser.value("canvas.focus()");
+        browser.key("n");
+        assert!(browser.number("view.height") < height, "{about}");
+        browser.value("leave()");
+        assert_eq!(browser.number("view.height"), height, "{about}");
+        browser.key("0");
+        assert!(browser.number("view.to - view.from") >= whole.1 - whole.0, "{about}");
+        // Nothing is hidden but lanes that are empty there, and no lane is empty in the whole.
+        browser.key("e");
+        assert_eq!(browser.number("lanes.filter(lane => lane.isHidden).length"), 0.0, "{about}");
+        browser.has_no_problem(&about);
     }
 }
 
