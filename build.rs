@@ -1,5 +1,5 @@
 //! Prepares `queries/` for embedding: a new file there must rebuild the crate, and the YAML of all files becomes
-//! JSON, which is parsed ten times faster when nsq starts. Of the book it takes the headings, for `nsq list`.
+//! JSON, which is parsed ten times faster when nsq starts. The chapters of the book are for `nsq list` and `nsq show`.
 
 use std::path::{Path, PathBuf};
 use std::{env, error, fs};
@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn error::Error>> {
     Ok(fs::write(folder.join("library.rs"), library + "]\n")?)
 }
 
-/// The chapters of the book: path, title, and the other headings.
+/// The chapters of the book: path, title, the other headings, and the text.
 fn chapters(book: &Path) -> Result<String, Box<dyn error::Error>> {
     let mut files = Vec::new();
     if book.is_dir() {
@@ -51,7 +51,8 @@ fn chapters(book: &Path) -> Result<String, Box<dyn error::Error>> {
         let [title, others @ ..] = headings.as_slice() else { continue };
         let name = file.strip_prefix(book)?.with_extension("").to_string_lossy().replace('\\', "/");
         if name != "SUMMARY" {
-            chapters += &format!("    [{name:?}, {title:?}, {:?}],\n", others.join(", "));
+            let others = others.join(", ");
+            chapters += &format!("    [{name:?}, {title:?}, {others:?}, include_str!({file:?})],\n");
         }
     }
     Ok(chapters + "]\n")

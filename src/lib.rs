@@ -85,9 +85,9 @@ use std::path::{Path, PathBuf};
 #[doc(hidden)]
 pub static BUILT_IN: BuiltIn = BuiltIn::new(include!(concat!(env!("OUT_DIR"), "/library.rs")));
 
-/// The chapters of the book: path, title, and the other headings.
+/// The chapters of the book: path, title, the other headings, and the text.
 #[cfg(feature = "cli")]
-static CHAPTERS: &[[&str; 3]] = include!(concat!(env!("OUT_DIR"), "/chapters.rs"));
+static CHAPTERS: &[[&str; 4]] = include!(concat!(env!("OUT_DIR"), "/chapters.rs"));
 
 /// The queries, relations and pages that nsq brings along.
 pub fn library() -> Result<Library> {

@@ -3,18 +3,27 @@
 use super::external::names_program;
 use crate::BUILT_IN;
 use clap::Command;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use nsq_library::catalog::Catalog;
 use nsq_report::report::{looks_like_path, similar_names};
-use nsq_value::error::{Error, nearest};
+use nsq_value::error::{Error, Result, nearest};
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// `nsq PATH…` means `nsq overview PATH…`.
+/// `nsq PATH…` means `nsq overview PATH…`, or `nsq run PATH…` if a query is named or given as a `.sql` file.
 pub(super) fn with_verb(mut arguments: Vec<OsString>, verbs: fn() -> Command) -> Vec<OsString> {
-    if arguments.get(1).is_some_and(|first| is_report(first, verbs)) {
-        arguments.insert(1, "overview".into());
+    let begins = |first: &OsString| first.as_encoded_bytes().starts_with(b"-") && is_query(first);
+    if arguments.get(1).is_some_and(|first| begins(first) || is_report(first, verbs)) {
+        let verb = if arguments[1..].iter().any(|word| is_query(word)) { "run" } else { "overview" };
+        arguments.insert(1, verb.into());
     }
     arguments
+}
+
+/// Whether a word names a query: `-q`, `--query`, with or without its value, or a `.sql` file.
+fn is_query(word: &OsStr) -> bool {
+    let bytes = word.as_encoded_bytes();
+    bytes.starts_with(b"-q") || bytes.starts_with(b"--query") || bytes.ends_with(b".sql")
 }
 
 /// Whether the first argument names a report: a path, even if nothing is there. A verb comes before a file of its
@@ -25,6 +34,57 @@ fn is_report(first: &OsStr, verbs: fn() -> Command) -> bool {
         |name: &str| name == "help" || verbs().find_subcommand(name).is_some() || names_program(name);
     !first.as_encoded_bytes().starts_with(b"-")
         && (looks_like_path(path) || path.exists() && !first.to_str().is_some_and(is_verb))
+}
+
+/// Replaces the tip about an unknown option, which is to quote it, by what was probably meant.
+pub(super) fn with_tip(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
+    let is_verb = |name: &str| arguments.get(1).is_some_and(|verb| verb == name);
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return error };
+    let has_tip = error.get(ContextKind::SuggestedArg).is_some();
+    if error.kind() != ErrorKind::UnknownArgument || has_tip {
+        return error;
+    }
+    let name = option.trim_start_matches('-');
+    let tip = match name {
+        _ if !(is_verb("run") || is_verb("sql") || is_verb("overview")) => return error,
+        "csv" | "tsv" | "json" | "ndjson" | "html" | "markdown" | "md" => format!("--format {name}"),
+        _ if !is_verb("run") => return error,
+        "sql" => "the SQL of a query: nsq show QUERY --sql".to_owned(),
+        "n" | "top" | "head" | "limit" => {
+            "to see N rows: --rows N; for a query with the parameter limit: -p limit=N".to_owned()
+        }
+        name => {
+            let name = if name.len() > 1 { name } else { "NAME" };
+            format!(
+                "`nsq show QUERY` lists the parameters of a query, which are given as -p {name}=VALUE"
+            )
+        }
+    };
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    error
+}
+
+/// Refuses a word among reports that is no path: the name of a query, or a statement.
+pub(super) fn must_be_reports(reports: &[PathBuf]) -> Result<()> {
+    for word in reports.iter().filter(|path| !path.exists()).filter_map(|path| path.to_str()) {
+        if is_statement(word) {
+            let help = "your own SQL: nsq sql REPORT \"SELECT …\"";
+            return Err(Error::usage("a statement is no report", help));
+        }
+        if !looks_like_path(Path::new(word))
+            && let Ok(catalog) = Catalog::load(&BUILT_IN, &Catalog::default_folders())
+            && let Some(help) = in_library(word, &catalog)
+        {
+            return Err(Error::usage(format!("'{word}' is no report"), help));
+        }
+    }
+    Ok(())
+}
+
+/// Whether this is SQL, not a path.
+pub(super) fn is_statement(text: &str) -> bool {
+    let first = text.split_whitespace().next().unwrap_or_default();
+    first.len() < text.len() && ["SELECT", "WITH"].iter().any(|word| first.eq_ignore_ascii_case(word))
 }
 
 /// The error for a word that is neither a verb nor a file. It says what the word could have meant.

@@ -149,7 +149,7 @@ fn verbs() -> ResultTable {
 fn chapters() -> ResultTable {
     let rows = CHAPTERS
         .iter()
-        .map(|[path, title, headings]| ["book", path, title, "", headings].map(str::to_owned));
+        .map(|[path, title, headings, _]| ["book", path, title, "", headings].map(str::to_owned));
     table(columns("Always `book`."), rows)
 }
 
@@ -212,6 +212,6 @@ fn ranked(table: &ResultTable, most: usize) -> String {
     if shown < table.rows.len() {
         let _ = writeln!(out, "{} more: --rows 0", table.rows.len() - shown);
     }
-    out.push_str("\n`nsq run REPORT -q NAME` runs a query or page; `nsq show NAME` describes what is in the library.\n");
+    out.push_str("\n`nsq run REPORT -q NAME` runs a query or page; `nsq show NAME` describes it, or prints a chapter of the book.\n");
     out
 }

@@ -127,6 +127,7 @@ pub fn main() -> ExitCode {
     }
     let words = nsq_engine::scope::join_iterations(arguments.iter().cloned());
     let parsed = command().try_get_matches_from(words).and_then(|typed| Cli::from_arg_matches(&typed));
+    let parsed = parsed.map_err(|error| first_word::with_tip(error, &arguments));
     // Before our handler is set: another program handles Ctrl-C itself.
     match parsed.as_ref().map_err(|e| external::run(e, &arguments, command)) {
         Err(Ok(code)) => return code,

@@ -13,6 +13,24 @@ use std::path::{Path, PathBuf};
 /// Rows that text shows by default.
 const DEFAULT_ROWS: usize = 100;
 
+/// What to write instead of a file of another program.
+fn instead_of(path: &Path) -> String {
+    let ending = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    let other = |ending: &str| path.with_extension(ending).display().to_string();
+    match ending.as_str() {
+        "xlsx" | "xls" | "ods" => format!("a spreadsheet opens CSV: -o {}", other("csv")),
+        "docx" | "doc" | "odt" | "rtf" => format!("a word processor opens HTML: -o {}", other("html")),
+        "png" | "jpg" | "jpeg" | "gif" | "svg" | "pdf" => {
+            format!(
+                "a browser opens HTML, and can print it or copy a part as a picture: -o {}",
+                other("html")
+            )
+        }
+        _ => "add --format text, csv, tsv, json, ndjson, markdown, html, parquet, arrow or arrows"
+            .to_owned(),
+    }
+}
+
 /// A warning: a spreadsheet could run names from an untrusted report.
 pub(super) const FORMULAS: &str = "some names begin with =, +, - or @, which a spreadsheet would run as formulas: \
                         use --spreadsheet to escape them";
@@ -87,7 +105,7 @@ impl OutputArgs {
             (None, Some(path)) => Format::from_extension(path).ok_or_else(|| {
                 Error::usage(
                     format!("{}: no output format has this extension", path.display()),
-                    "add --format text, csv, tsv, json, ndjson, markdown, html, parquet, arrow or arrows",
+                    instead_of(path),
                 )
             })?,
         };

@@ -1,26 +1,29 @@
 //! `nsq overview`, and `nsq REPORT`: what to look at first.
 
+use super::first_word::must_be_reports;
 use super::page::PageArgs;
 use nsq_value::error::Result;
 
 /// Show what a report holds, how its GPUs spent their time, and what to fix first
 ///
-/// `nsq REPORT` is short for `nsq overview REPORT`. The page's queries are listed by `nsq show overview`.
+/// `nsq REPORT` is short for `nsq overview REPORT`, and `nsq REPORT -q NAME` for `nsq run REPORT -q NAME`. The page's
+/// queries are listed by `nsq show overview`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   nsq report.sqlite
   nsq overview report.sqlite -o overview.html
-  nsq report.sqlite --explain 1
+  nsq report.sqlite --explain 1        or by its name, such as --explain host_sync
   nsq report.sqlite --whole            with start-up and warm-up
   nsq overview report.sqlite --iter step/3 -f json
 
 A gain is what a step takes less if the capture is replayed with the fix. Fixes are replayed together, \
 the best one first, so their gains add up.")]
 pub(super) struct Args {
-    /// Show how finding N of this page was computed: its intervals, replay, places and SQL.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    explain: Option<u32>,
+    /// Show how finding N of this page, or the finding of this name, was computed: its intervals, replay, places
+    /// and SQL.
+    #[arg(long, value_name = "N|NAME", value_parser = explained)]
+    explain: Option<String>,
     /// Judge the whole capture, not only the steps after the warm-up.
     #[arg(long)]
     whole: bool,
@@ -29,12 +32,27 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<u8> {
+    must_be_reports(&args.page.reports)?;
     let page = match args.whole {
         true => &args.page.with("whole=true".to_owned()),
         false => &args.page,
     };
-    match args.explain {
+    match &args.explain {
         None => page.run("overview"),
-        Some(number) => page.with(format!("number={number}")).run("finding"),
+        Some(param) => page.with(param.clone()).run("finding"),
+    }
+}
+
+/// The parameter of the page that selects a finding by its number or its name.
+fn explained(text: &str) -> std::result::Result<String, String> {
+    let is_number = text.parse::<u32>().is_ok_and(|number| number > 0);
+    let is_name = text.starts_with(|c: char| c.is_ascii_lowercase())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    match (is_number, is_name) {
+        (true, _) => Ok(format!("number={text}")),
+        (_, true) => Ok(format!("finding={text}")),
+        _ => {
+            Err("expected the number of a finding, such as 1, or its name, such as host_sync".to_owned())
+        }
     }
 }

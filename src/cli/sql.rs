@@ -1,5 +1,6 @@
 //! `nsq sql`: runs the user's own SQL.
 
+use super::first_word::is_statement;
 use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::{OutputArgs, must_differ};
 use super::reports::{open, tell};
@@ -20,7 +21,7 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "\
 Examples:
   nsq sql report.sqlite \"SELECT short_name, count(*) FROM kernel GROUP BY 1 ORDER BY 2 DESC LIMIT 5\"
-  nsq sql report.sqlite --file question.sql --format csv
+  nsq sql report.sqlite question.sql --format csv
   echo 'SELECT * FROM gpu' | nsq sql report.sqlite
   nsq sql report.sqlite \"SELECT * FROM kernel WHERE dur_ns > :least\" -p least=1ms
   nsq sql report.sqlite --time 1s/2s \"SELECT median(dur_ns) FROM memcpy\"
@@ -35,7 +36,7 @@ pub(super) struct Args {
     /// SQLite export, .nsys-rep or PyTorch trace.
     #[arg(value_name = "REPORT")]
     report: PathBuf,
-    /// The statement [default: from --file, else standard input]
+    /// The statement, or the path of a .sql file [default: from --file, else standard input]
     #[arg(value_name = "SQL", conflicts_with = "file")]
     sql: Option<String>,
     /// Read the statement, or a script from `nsq show --sql`, from this file; - is standard input.
@@ -76,6 +77,12 @@ impl Args {
 
 pub(super) fn run(args: &Args) -> Result<u8> {
     must_differ(args.output.output.as_deref(), [args.report.as_path()])?;
+    if args.report.to_str().is_some_and(is_statement) && !args.report.exists() {
+        return Err(Error::usage(
+            "a statement is no report",
+            "the report comes first: nsq sql REPORT \"SELECT …\"",
+        ));
+    }
     let (text, origin) = statement(args)?;
     let mut catalog = args.library.load()?;
     args.classes.choose(&mut catalog, [text.as_str()])?;
@@ -123,10 +130,13 @@ pub(super) fn run(args: &Args) -> Result<u8> {
 
 /// The text to run, and its origin for error messages.
 fn statement(args: &Args) -> Result<(String, String)> {
-    if let Some(sql) = &args.sql {
+    // No statement is one word with this ending.
+    let is_file = |sql: &&String| sql.ends_with(".sql") && !sql.contains('\n');
+    let named = args.sql.as_ref().filter(is_file).map(PathBuf::from);
+    if let (Some(sql), None) = (&args.sql, &named) {
         return Ok((sql.clone(), "SQL".to_owned()));
     }
-    if let Some(file) = args.file.as_ref().filter(|file| file.as_os_str() != "-") {
+    if let Some(file) = named.as_ref().or(args.file.as_ref()).filter(|file| file.as_os_str() != "-") {
         let text = bounded_file::read_text(file, Origin::Named)?;
         return Ok((text, file.display().to_string()));
     }

@@ -239,6 +239,46 @@ fn unknown_names_get_a_suggestion() {
     }
 }
 
+/// What people type who do not know nsq yet.
+#[test]
+fn near_misses_run_or_say_what_to_type() {
+    let fixtures = Fixtures::new();
+    let report = fixtures.trace("nested_nvtx");
+    let report = report.to_str().unwrap();
+    let run = stdout(&["run", report, "-q", "top_kernels", "-f", "markdown"]);
+    for words in [
+        &[report, "-q", "top_kernels", "-f", "md"][..],
+        &[report, "--query=top_kernels", "-f", "markdown"],
+        &["-q", "top_kernels", report, "-f", "markdown"],
+    ] {
+        assert_eq!(stdout(words), run, "{words:?}");
+    }
+    let file = fixtures.path().join("question.sql");
+    fs::write(&file, "SELECT count(*) AS n FROM kernel").unwrap();
+    let file = file.to_str().unwrap();
+    let direct = stdout(&["sql", report, "SELECT count(*) AS n FROM kernel"]);
+    assert_eq!(stdout(&["sql", report, file]), direct);
+    assert_eq!(stdout(&["sql", report, "--file", file]), direct);
+    assert!(stdout(&["show", "cookbook/gate"]).starts_with("# Gate in CI"));
+    assert!(stdout(&["show", "scripts"]).starts_with("# Tables"));
+    let errors: [(&[&str], &str); 10] = [
+        (&["run", report, "-q", "top_kernels", "--limit", "3"], "to see N rows: --rows N"),
+        (&["run", report, "-q", "top_kernels", "--sql"], "nsq show QUERY --sql"),
+        (&["run", report, "-q", "top_kernels", "--kernel", "x"], "-p kernel=VALUE"),
+        (&["run", report, "-q", "top_kernels", "-o", "out.xlsx"], "CSV: -o out.csv"),
+        (&["run", report, "-q", "top_kernels", "--nvtx", "zzzz"], "help: the report has '"),
+        (&[report, "--explain", "0"], "expected the number of a finding"),
+        (&[report, "--csv"], "tip: --format csv"),
+        (&[report, "top_kernels"], "it is a query: nsq run REPORT -q top_kernels"),
+        (&[report, "SELECT 1"], "nsq sql REPORT \"SELECT"),
+        (&["sql", "SELECT 1", report], "the report comes first"),
+    ];
+    for (words, said) in errors {
+        let (code, _, error) = outcome(words);
+        assert!(code == 2 && error.contains(said) && !error.contains("-- --"), "{words:?}: {error}");
+    }
+}
+
 #[test]
 fn required_parameters_are_asked_for() {
     let fixtures = Fixtures::new();

@@ -108,7 +108,12 @@ few AS (
     100.0 * error_ns / a_ns AS error_pct,
     freedom,
     coalesce(nullif(:gate, 0), 1) AS limit_pct,
-    iif(:gate > 0 AND verdict = 'slower', change_pct, 0) AS change_pct,
+    -- A change that noise may explain counts only if the noise alone would let the gate pass.
+    CASE
+      WHEN :gate > 0 AND verdict = 'slower' THEN change_pct
+      WHEN max(detectable_pct, sure_pct) <= :gate AND change_pct BETWEEN 0 AND :gate THEN change_pct
+      ELSE 0
+    END AS change_pct,
     sure_confidence
   FROM whole
   CROSS JOIN run

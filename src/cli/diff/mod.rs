@@ -9,7 +9,7 @@ use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs, Thr
 use super::output::{OutputArgs, fitted, must_differ, write_to};
 use super::page::show;
 use super::reports::{open, tell as tell_notes};
-use super::{baseline, baselines};
+use super::{baseline, baselines, reports};
 use gate::{GateArgs, confidence, tell_github};
 use nsq_ask::input::shortest_names;
 use nsq_ask::open_report::OpenReport;
@@ -69,7 +69,7 @@ pub(super) struct Args {
     /// The report after.
     #[arg(value_name = "B", required_unless_present_any = ["runs_b", "init_ci"], conflicts_with = "runs_b")]
     b: Option<PathBuf>,
-    /// Several runs of A, instead of one.
+    /// Several runs of A, instead of one: reports, quoted patterns, or folders that hold these runs.
     #[arg(long = "a", value_name = "REPORT", num_args = 1.., requires = "runs_b")]
     runs_a: Vec<PathBuf>,
     /// Several runs of B.
@@ -167,10 +167,11 @@ fn compare(args: &Args) -> Result<u8> {
         write_to(output, |out| out.write_all(text.as_bytes()).map_err(Error::Output))?;
         return Ok(0);
     }
-    let paths = args.paths();
-    for side in [&args.runs_a, &args.runs_b] {
+    let (a, b) = (runs::named(&args.a, &args.runs_a)?, runs::named(&args.b, &args.runs_b)?);
+    for side in [&a, &b] {
         runs::must_be_others(side)?;
     }
+    let paths = [a.as_slice(), &b].concat();
     for output in [&args.output.output, &args.gate.junit] {
         must_differ(output.as_deref(), paths.iter().map(PathBuf::as_path))?;
     }
@@ -185,7 +186,8 @@ fn compare(args: &Args) -> Result<u8> {
     }
     let mut why_not = None;
     loop {
-        let request = PageRequest::new(&catalog, DIFF, &args.params(why_not.as_deref())?, visible)?;
+        let request =
+            PageRequest::new(&catalog, DIFF, &args.params(a.len(), why_not.as_deref())?, visible)?;
         let answer = |side: &Side| side.answer(&request, &asking, why_not.is_none());
         let reports = sides.iter().map(answer).collect::<Result<Vec<_>>>()?;
         let answer = request.answer(reports, catalog.classes(), &asking.limits)?;
@@ -241,12 +243,6 @@ pub(super) fn scope_of(args: &ScopeArgs, opened: &OpenReport) -> Result<Scope> {
 }
 
 impl Args {
-    /// All reports, first those of A.
-    fn paths(&self) -> Vec<PathBuf> {
-        let a = self.a.iter().chain(&self.runs_a);
-        a.chain(self.b.iter().chain(&self.runs_b)).cloned().collect()
-    }
-
     /// Opens a report, or reads a baseline.
     fn side(&self, path: &Path, name: String, classes: &str) -> Result<Side> {
         if let Some(saved) = baselines::named(path) {
@@ -272,10 +268,10 @@ impl Args {
         Ok(Side::Report { name, opened: Box::new(opened), scope: Box::new(scope) })
     }
 
-    /// The parameters of the page. `why_not` is the reason why steps are not compared.
-    fn params(&self, why_not: Option<&str>) -> Result<Vec<String>> {
+    /// The parameters of the page. `runs_a` is the number of reports of A, `why_not` why steps are not compared.
+    fn params(&self, runs_a: usize, why_not: Option<&str>) -> Result<Vec<String>> {
         let mut params = vec![
-            format!("runs_a={}", self.runs_a.len().max(1)),
+            format!("runs_a={runs_a}"),
             format!("confidence={}", self.confidence),
             format!("top={}", self.top),
             format!("gate_parts={}", self.gate.parts),

@@ -1,6 +1,6 @@
 //! The runs that are compared.
 
-use super::{SETTINGS, tell_notes};
+use super::{SETTINGS, baselines, reports, tell_notes};
 use nsq_ask::input::Input;
 use nsq_ask::open_report::OpenReport;
 use nsq_ask::page::{PageReport, PageRequest, ReportInput, SavedReport};
@@ -60,6 +60,18 @@ impl Side {
             }
         }
     }
+}
+
+/// The reports of a side. Of several runs, folders and patterns stand for the reports in them.
+pub(super) fn named(one: &Option<PathBuf>, runs: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let mut all: Vec<PathBuf> = one.iter().cloned().collect();
+    for run in runs {
+        match run.is_file() || baselines::named(run).is_some() {
+            true => all.push(run.clone()),
+            false => all.extend(reports::named(std::slice::from_ref(run))?),
+        }
+    }
+    Ok(all)
 }
 
 /// Refuses copies of a report as several runs of a side: they differ by nothing, as if there were no noise.

@@ -4,6 +4,7 @@ mod json_schema;
 
 use super::options::{LibraryArgs, OpenArgs, ScopeArgs, unlimited};
 use super::output::write_to;
+use crate::CHAPTERS;
 use nsq_ask::open_report::OpenReport;
 use nsq_check::lint::EmptyReport;
 use nsq_engine::compile::{Invocation, Layout, Plan, functions_in, script};
@@ -14,7 +15,7 @@ use nsq_library::manual::{Form, manual};
 use nsq_value::error::{Error, Result};
 use std::path::{Path, PathBuf};
 
-/// Describe a query, page or table, or print its SQL
+/// Describe a query, page or table, print its SQL, or a chapter of the book
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -23,6 +24,7 @@ Examples:
   nsq show vllm/llama                                   a class map
   nsq show cs336                                        a playbook: its questions and parameters
   nsq show kernels                                      a page: its tables and layouts
+  nsq show cookbook/gate                                a chapter of the book, in Markdown
   nsq show cuda_gpu_trace --sql --report r.sqlite | sqlite3 r.sqlite
   nsq show top_kernels --sql -p limit=5 --device 0 --report r.sqlite
   nsq show overview --json-schema                       what `nsq overview -f json` prints
@@ -31,7 +33,8 @@ Examples:
 The script that --sql prints runs in plain sqlite3. If its first line says `-- needs nsq: …`, run it \
 with `nsq sql REPORT --file` instead, or load nsq into SQLite and read the query as a table.")]
 pub(super) struct Args {
-    /// Query (NAME[:ARG…]), relation, source view, class map, playbook, page, or the path of a .sql or .yml file.
+    /// Query (NAME[:ARG…]), relation, source view, class map, playbook, page, chapter, or the path of a .sql or
+    /// .yml file.
     #[arg(value_name = "NAME")]
     name: String,
     /// Print a standalone SQL script: views, scope and query.
@@ -69,13 +72,14 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         write_to(None, |out| out.write_all(text.as_bytes()).map_err(Error::Output))?;
         return Ok(0);
     }
+    let chapter = CHAPTERS.iter().find(|[name, ..]| *name == args.name);
     let mut invocation = Invocation::parse(&args.name).with_params(&args.param)?;
     if args.name.ends_with(".yml") && !args.sql {
         invocation.query = catalog.add_playbook(Path::new(&args.name))?;
     } else if let Some(path) = invocation.path().map(Path::to_owned) {
         // A name with a slash can be that of a class map.
         let is_class_map = catalog.classes().names().contains(&args.name);
-        if args.sql || !is_class_map {
+        if args.sql || !(is_class_map || chapter.is_some()) {
             invocation.query = catalog.add_file(&path)?;
         }
     }
@@ -83,7 +87,11 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         true => standalone(args, &catalog, &invocation)?,
         false => {
             let form = if args.format == "markdown" { Form::Markdown } else { Form::Text };
-            manual(&catalog, &invocation.query, form)?
+            // A chapter comes last: a query or relation may have its name.
+            match (manual(&catalog, &invocation.query, form), chapter) {
+                (Err(Error::Unknown { .. }), Some([.., text])) => (*text).to_owned(),
+                (described, _) => described?,
+            }
         }
     };
     write_to(None, |out| out.write_all(text.as_bytes()).map_err(Error::Output))?;

@@ -308,6 +308,10 @@ fn several_runs_a_side_show_the_spread_between_runs() {
     let (code, text, _) = ask(&both(&a, &b, &["--gate", "1"]));
     assert!(code == 4 && text.contains("No difference beyond noise"), "{text}");
     assert!(text.contains("runs a side would be enough"), "{text}");
+    // Quoted patterns stand for the files that they match.
+    let pattern = |name: &str| folder.path().join(format!("{name}[0-2].sqlite")).display().to_string();
+    let by_pattern = ask(&both(&[pattern("a")], &[pattern("b")], &["--gate", "1"]));
+    assert_eq!((by_pattern.0, by_pattern.1), (code, text));
     let slower = side("slower", [1.27, 1.30, 1.33], 30);
     let (code, text, _) = ask(&both(&a, &slower, &["--gate", "5"]));
     assert!(code == 1 && text.contains("B is slower"), "{text}");

@@ -149,6 +149,19 @@ fn a_finding_is_explained_by_its_number() {
         let (code, _, error) = outcome(&command.split(' ').collect::<Vec<_>>());
         assert_eq!(code, 0, "{command}: {error}");
     }
+    // Each counts what the page counts: the steady state.
+    let count = first["interval_count"].as_u64().unwrap();
+    let all = stdout(&["run", report, "--steady", "-q", name, "-f", "ndjson"]);
+    let steady = stdout(&["run", report, "--steady", "-q", "findings", "-f", "ndjson"]);
+    let row = steady.lines().find(|row| row.contains(&format!("\"finding\":\"{name}\""))).unwrap();
+    let row: serde_json::Value = serde_json::from_str(row).unwrap();
+    assert_eq!(row["interval_count"].as_u64().unwrap(), all.lines().count() as u64);
+    assert!(count >= all.lines().count() as u64);
+    assert!(text.contains(&format!(" --steady -q {name} ")), "{text}");
+    // Its name does as well.
+    assert_eq!(stdout(&["overview", report, "--explain", name]), text);
+    let none = stdout(&["overview", report, "--explain", "no_such_finding"]);
+    assert!(none.contains("none is named no_such_finding"), "{none}");
     let none = stdout(&["overview", report, "--explain", "999"]);
     assert!(none.contains("no number 999"), "{none}");
     assert_eq!(outcome(&["overview", report, "--explain", "0"]).0, 2);

@@ -15,8 +15,10 @@ pub enum Format {
     /// One document: the query, its columns, and the rows as objects.
     Json,
     /// One JSON object per line, one line per row.
+    #[cfg_attr(feature = "cli", value(alias = "jsonl"))]
     Ndjson,
     /// A Markdown table with units.
+    #[cfg_attr(feature = "cli", value(alias = "md"))]
     Markdown,
     /// A self-contained page with units.
     Html,

@@ -58,7 +58,10 @@ impl Kind {
             if let Some((what, help)) = foreign_folder(path) {
                 return refuse(what.to_owned(), &help);
             }
-            return refuse("is a directory, not a report".to_owned(), "give one file inside it");
+            return refuse(
+                "is a directory, not a report".to_owned(),
+                "give one file inside it; `nsq run` takes folders",
+            );
         }
         if !metadata.is_file() {
             return refuse(

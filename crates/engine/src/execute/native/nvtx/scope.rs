@@ -328,10 +328,25 @@ fn no_such_range(names: &Names, rules: &NameRules, selector: &Selector) -> Error
         Some(domain) => format!("{}@{domain}", selector.name),
         None => selector.name.clone(),
     };
-    let help =
-        "`nsq run REPORT --query range_names` lists all ranges; `*` and `?` are wildcards".to_owned();
+    // Without a similar name, some that exist: people often name ranges in other words.
+    let some: Vec<String> = match near.is_empty() {
+        true => layers.iter().take(SOME_NAMES).map(|layer| format!("'{layer}'")).collect(),
+        false => Vec::new(),
+    };
+    let some = match (some.is_empty(), layers.len() > some.len()) {
+        (true, _) => String::new(),
+        (_, more) => {
+            format!("the report has {}{}. ", some.join(", "), if more { " and others" } else { "" })
+        }
+    };
+    let help = format!(
+        "{some}`nsq run REPORT --query range_names` lists all ranges; `*` and `?` are wildcards"
+    );
     Error::Unknown { what: "NVTX range", name, near, help }
 }
+
+/// Names to show where none is similar.
+const SOME_NAMES: usize = 5;
 
 /// Most names to suggest.
 const MOST_SUGGESTED: usize = 3;
