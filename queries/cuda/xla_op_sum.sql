@@ -57,6 +57,7 @@ summed AS (
   LEFT JOIN xla_op AS named
     ON named.op_kind = op.op_kind
     AND named.op_id = op.op_id
+  WHERE EXISTS (SELECT 1 FROM xla_op)
   GROUP BY
     named.op_id IS NULL,
     named.module_name,

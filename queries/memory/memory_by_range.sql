@@ -26,7 +26,7 @@ columns:
   - {name: growth_bytes, type: bytes, unit: bytes, label: "growth", priority: 1, doc: "allocated_bytes - released_bytes; below 0 if more is released."}
   - {name: kept_blocks, type: int, unit: count, label: "blocks kept", priority: 1, doc: "Allocations inside the ranges that were not released in the capture."}
   - {name: kept_bytes, type: bytes, unit: bytes, label: "memory kept", priority: 1, doc: "Bytes of these blocks."}
-  - {name: keeping_ranges, type: int, unit: count, label: "ranges that keep", priority: 1, doc: "Ranges of range_count with such a block. If nearly every range of a step keeps some, suspect a leak."}
+  - {name: keeping_ranges, type: int, unit: count, label: "ranges that keep", priority: 1, doc: "Ranges of range_count that keep one of these blocks. If nearly every range of a step keeps some, suspect a leak."}
 checks:
   - allocations >= kept_blocks AND growth_bytes = allocated_bytes - released_bytes
   - keeping_ranges <= range_count

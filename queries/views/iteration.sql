@@ -28,7 +28,7 @@ limits: >-
   Ranges inside one with warm-up in its name are left out if others remain. If no name fits, or only one whose ranges
   launch nothing, the outermost name that ends in a number counts, such as Schritt 3 or frame 3, if its ranges occur
   three times, have nine tenths of the GPU operations that ranges have, and four of five do equal work: 0.8 to 1.25
-  times the mean number of operations, in 0.5 to 2 times the mean time. Names of a part, such as layer 3, do not. Else
+  times the mean number of operations, in 0.67 to 1.5 times the mean time. Names of a part, such as layer 3, do not. Else
   there are no rows. A range that begins inside another iteration of its thread is a part of that iteration.
   Iterations are those of the whole capture, whatever the scope leaves.
 ---*/
@@ -132,7 +132,7 @@ likeliest AS MATERIALIZED (
     path.layer_name
   LIMIT 1
 ),
--- What a numbered range in any language is not, if it is one of these: Schritt 3, frame 3 and token 3 are iterations.
+-- Words of parts, which are no iterations. Schritt 3, frame 3 and token 3 are.
 part (word) AS (
   VALUES
     ('layer'), ('layers'), ('block'), ('blocks'), ('h'), ('stage'), ('level'), ('module'), ('head'), ('expert'),
@@ -256,7 +256,7 @@ judged AS (
       is_numbered
       * iif(
         op_count BETWEEN 0.8 * mean_count AND 1.25 * mean_count
-        AND proj_end_ns - proj_start_ns BETWEEN 0.5 * mean_ns AND 2 * mean_ns,
+        AND proj_end_ns - proj_start_ns BETWEEN 0.67 * mean_ns AND 1.5 * mean_ns,
         1,
         -4
       )

@@ -27,7 +27,7 @@ columns:
 limits: >-
   Marked steps are the rows of iteration; a range that marks one step only, if nothing repeats in its process, or less
   than 16 times without a wait of the host in each, and it marks no epoch. If the scope names the ranges of
-  iterations, there are no others, but step without such a range names the repeated steps. For repeated steps, see
+  iterations, there are no others, but without these ranges the name step means the repeated steps. For repeated steps, see
   repeated_step. They are those of the steady state with the most kernel time, unless the scope names another one, as
   in state 0. If a thread launches to several GPUs, its repeated steps are those of the first. Steps are those of the
   whole capture, with the same numbers whatever the scope leaves; step_window has those in the scope.

@@ -20,8 +20,8 @@ columns:
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the kernel, on the report's clock."}
   - {name: pid, type: id, doc: "Operating system process ID."}
 limits: >-
-  PyTorch records collectives that go through its process groups. Kernels of other libraries have no row. All of the capture, whatever the
-  scope; its kernels are looked up in kernel.
+  PyTorch records collectives that go through its process groups. Kernels of other libraries have no row. Rows are those of the
+  whole capture, whatever the scope; its kernels are looked up in kernel.
 ---*/
 WITH
 -- Of a merged trace, each process has a rank; else all have that of the trace.

@@ -123,8 +123,8 @@ impl OutputArgs {
         produce: impl FnOnce(&mut Writer<'_>) -> Result<()>,
     ) -> Result<()> {
         let format = self.format()?;
-        let style =
-            Style { columns: columns.to_vec(), text_width: self.text_width(), ..self.style(format) };
+        let text_width = (self.output.is_none() && !self.wide).then_some(TEXT_WIDTH);
+        let style = Style { columns: columns.to_vec(), text_width, ..self.style(format) };
         self.write_styled(format, style, expected, produce)
     }
 
@@ -136,11 +136,6 @@ impl OutputArgs {
     ) -> Result<()> {
         let format = self.format()?;
         self.write_styled(format, self.style(format), expected, produce)
-    }
-
-    /// The most columns of a name in a table of a query, if it goes to another program.
-    pub(super) fn text_width(&self) -> Option<usize> {
-        (self.output.is_none() && !self.wide).then_some(TEXT_WIDTH)
     }
 
     fn write_styled(

@@ -381,7 +381,7 @@ fn comparisons_and_layouts_are_those_of_the_program() {
     assert!(matches!(misspelt, Err(Error::Usage { .. })));
     let kernels = reports[0].query("top_kernels").run().unwrap();
     let text = kernels.to_text(None).unwrap();
-    assert_eq!(text, stdout(&["run", path, "-q", "top_kernels"]));
+    assert_eq!(text, stdout(&["run", path, "-q", "top_kernels", "--wide"]));
     let html = kernels.to_html().unwrap();
     assert!(html.starts_with("<section>") && html.trim_end().ends_with("</section>"), "{html}");
 }

@@ -126,7 +126,6 @@ fn write(
         let width = style.width;
         // Tables stand below a question, indented by four.
         style.width = width.map(|width| width.saturating_sub(4));
-        style.text_width = args.output.text_width();
         let views = profiles.iter().map(|profile| profile.view(args, format, &style));
         questions.layout(json!({
             "title": page.title,

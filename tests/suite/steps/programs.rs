@@ -60,7 +60,7 @@ impl Writer {
     pub(super) fn pass(&mut self, write: impl FnOnce(&mut Self)) {
         let pause = self.random.about(40_000, 0.3);
         self.actions.push(Action::Work(pause));
-        self.actions.push(Action::Push(format!("pass {}", self.passes)));
+        self.actions.push(Action::Push(format!("part {}", self.passes)));
         write(self);
         self.actions.push(Action::Pop);
         self.passes += 1;
@@ -115,7 +115,7 @@ fn found(report: &Path) -> Vec<(i64, i64, i64)> {
              SELECT min(nth) FROM launched WHERE launched.global_tid = span.global_tid AND at >= span.start_ns
            ) AS nth
            FROM nvtx_span AS span
-           WHERE text GLOB 'pass *'
+           WHERE text GLOB 'part *'
          ),
          found AS MATERIALIZED (
            SELECT step.pid, launched.global_tid, launched.nth
