@@ -24,7 +24,7 @@ limits: >-
   whole capture, whatever the scope; its kernels are looked up in kernel.
 ---*/
 WITH
--- Of a merged trace, each process has a rank; else all have that of the trace.
+-- Each process of a merged trace has a rank; else all have that of the trace.
 of_program AS MATERIALIZED (
   SELECT globalPid AS global_pid, rank
   FROM src_merged_rank

@@ -2,6 +2,7 @@
 
 use super::first_word::must_be_reports;
 use super::page::PageArgs;
+use super::{note, reports};
 use nsq_value::error::Result;
 
 /// Show what a report holds, how its GPUs spent their time, and what to fix first
@@ -38,7 +39,15 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         false => &args.page,
     };
     match &args.explain {
-        None => page.run("overview"),
+        None => {
+            let code = page.run("overview")?;
+            if page.output.output.is_none() && reports::named(&page.reports)?.len() > 1 {
+                note(
+                    "each report has its own page: `nsq run REPORT… -q job` compares ranks, `nsq diff A B` versions",
+                );
+            }
+            Ok(code)
+        }
         Some(param) => page.with(param.clone()).run("finding"),
     }
 }

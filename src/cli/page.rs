@@ -129,11 +129,6 @@ impl PageArgs {
                     text.push_str(&format!("{gap}{}\n\n", visible(&name)));
                     text.push_str(&with_notes(answer).layout_on(layout, terminal)?);
                 }
-                if name == "overview" {
-                    note(
-                        "each report has its own page: `nsq run REPORT… -q job` compares ranks, `nsq diff A B` versions",
-                    );
-                }
             }
             let text = if output.is_none() { fitted(text) } else { text };
             write_to(output, |out| out.write_all(text.as_bytes()).map_err(Error::Output))?;

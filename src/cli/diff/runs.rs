@@ -62,7 +62,7 @@ impl Side {
     }
 }
 
-/// The reports of a side. Of several runs, folders and patterns stand for the reports in them.
+/// The reports of a side. In a list of runs, folders and patterns stand for the reports in them.
 pub(super) fn named(one: &Option<PathBuf>, runs: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut all: Vec<PathBuf> = one.iter().cloned().collect();
     for run in runs {

@@ -15,7 +15,7 @@ use nsq_library::manual::{Form, manual};
 use nsq_value::error::{Error, Result};
 use std::path::{Path, PathBuf};
 
-/// Describe a query, page or table, print its SQL, or a chapter of the book
+/// Describe a query, page, table or chapter, or print its SQL
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

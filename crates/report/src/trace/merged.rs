@@ -45,6 +45,8 @@ pub(super) struct Merged {
     parts: Vec<Part>,
     /// Label → process.
     processes: HashMap<String, i64>,
+    /// Process → its place among the parts.
+    places: HashMap<i64, usize>,
     /// Process of the rank, and its CUDA device.
     pub(super) used: BTreeSet<(i64, i64)>,
 }
@@ -63,17 +65,18 @@ impl Merged {
             _ => event.args.raw_pid.0,
         };
         let own = own.filter(|own| (DEVICES..1 << ID_BITS).contains(own));
-        let is_free = |own: &i64| self.parts.iter().all(|part| part.process != *own);
+        let is_free = |own: &i64| !self.places.contains_key(own);
         let made_up = || ids.of(&Some(IdValue::Word(label.into())));
         let process = own.filter(is_free).unwrap_or_else(made_up);
         self.processes.insert(label.to_owned(), process);
+        self.places.insert(process, self.parts.len());
         self.parts.push(Part { label: label.to_owned(), process, own });
         process
     }
 
     /// What the merger calls a process.
     pub(super) fn name(&self, process: i64) -> Option<String> {
-        let part = self.parts.iter().find(|part| part.process == process)?;
+        let part = &self.parts[*self.places.get(&process)?];
         let own = part.own.map(|own| format!(" {own}")).unwrap_or_default();
         Some(format!("{}{own}", part.label))
     }
@@ -100,10 +103,14 @@ impl Merged {
     fn gpus(&self) -> BTreeMap<(i64, i64), i64> {
         let mut taken = BTreeSet::new();
         let mut gpus = BTreeMap::new();
+        // Device → what is taken up to here.
+        let mut passed: HashMap<i64, i64> = HashMap::default();
         for part in &self.parts {
             for &(process, device) in self.used.range((part.process, 0)..(part.process + 1, 0)) {
                 let is_free = |gpu: &i64| !taken.contains(gpu);
-                let gpu = (device..).find(is_free).unwrap_or(device);
+                let from = passed.get(&device).copied().unwrap_or(device);
+                let gpu = (from..).find(is_free).unwrap_or(device);
+                passed.insert(device, gpu);
                 taken.insert(gpu);
                 gpus.insert((process, device), gpu);
             }
