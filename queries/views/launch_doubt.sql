@@ -64,11 +64,11 @@ SELECT
   iif(launches >= 5 AND 10 * launches >= all_launches, 'partial', 'note'),
   'launches without recorded work',
   printf(
-    '%d of %d %s of process %d succeeded, but their GPU work was not recorded%s.',
+    '%d of %d %s of %s succeeded, but their GPU work was not recorded%s.',
     launches,
     all_launches,
     CASE WHEN only_graphs THEN 'graph launches' WHEN has_graphs THEN 'launches' ELSE 'kernel launches' END,
-    pid,
+    iif(process_count = 1, 'process ' || pid, process_count || ' processes'),
     iif(outcome = 'queued', ': they had not run when the capture ended, or their records were lost', '')
   ),
   CASE
@@ -77,10 +77,21 @@ SELECT
     WHEN outcome = 'queued' THEN 'let the program end by itself after cudaDeviceSynchronize(), or record for longer'
     ELSE 'let the program end by itself after cudaDeviceSynchronize(), or nsys profile --cuda-flush-interval=1000'
   END
-FROM outcome
+FROM (
+  SELECT
+    outcome,
+    count(*) AS process_count,
+    min(pid) AS pid,
+    sum(launches) AS launches,
+    sum(all_launches) AS all_launches,
+    min(only_graphs) AS only_graphs,
+    max(has_graphs) AS has_graphs
+  FROM outcome
+  WHERE outcome = 'lost' AND 100 * launches >= all_launches
+    OR outcome = 'queued' AND 5 * launches >= all_launches AND launches >= 10
+  GROUP BY outcome
+) AS unrecorded
 CROSS JOIN report_source
-WHERE outcome = 'lost' AND 100 * launches >= all_launches
-  OR outcome = 'queued' AND 5 * launches >= all_launches AND launches >= 10
 UNION ALL
 SELECT
   115,

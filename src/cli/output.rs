@@ -123,8 +123,8 @@ impl OutputArgs {
         produce: impl FnOnce(&mut Writer<'_>) -> Result<()>,
     ) -> Result<()> {
         let format = self.format()?;
-        let text_width = (self.output.is_none() && !self.wide).then_some(TEXT_WIDTH);
-        let style = Style { columns: columns.to_vec(), text_width, ..self.style(format) };
+        let name_width = (self.output.is_none() && !self.wide).then_some(NAME_WIDTH);
+        let style = Style { columns: columns.to_vec(), name_width, ..self.style(format) };
         self.write_styled(format, style, expected, produce)
     }
 
@@ -171,7 +171,7 @@ impl OutputArgs {
         Style {
             is_for_library: false,
             width: terminal_width().filter(|_| on_terminal && !self.wide),
-            text_width: None,
+            name_width: None,
             on_terminal,
             color: self.color.is_on(on_terminal),
             max_rows,
@@ -192,7 +192,7 @@ pub(super) fn no_formulas() -> Error {
 }
 
 /// The most columns of a name where there is no terminal whose width counts.
-const TEXT_WIDTH: usize = 60;
+const NAME_WIDTH: usize = 60;
 
 /// Size of the output buffer, in bytes.
 const BYTES: usize = 64 << 10;

@@ -10,8 +10,8 @@ use std::io::Write;
 pub struct Style {
     /// Width of the terminal in columns, for text; `None`: unlimited.
     pub width: Option<usize>,
-    /// The most columns that a text takes where `width` is unlimited; `None`: as many as it has.
-    pub text_width: Option<usize>,
+    /// The most columns that a name takes where `width` is unlimited; `None`: as many as it has.
+    pub name_width: Option<usize>,
     /// The output goes to a terminal: all formats escape control characters.
     pub on_terminal: bool,
     /// Print headings in bold.

@@ -125,8 +125,11 @@ impl Layout {
         let (kept, widths) = match style.width {
             Some(width) => fit(&texts, width),
             None => {
-                let most = style.text_width.unwrap_or(usize::MAX);
-                ((0..texts.len()).collect(), texts.iter().map(|text| text.least(most)).collect())
+                let width = |text: &Extent<'_>| match style.name_width {
+                    Some(most) if is_name(text.column) => text.least(most),
+                    _ => text.natural,
+                };
+                ((0..texts.len()).collect(), texts.iter().map(width).collect())
             }
         };
         let dropped = (0..headers.len()).filter(|index| !kept.contains(index));
@@ -206,6 +209,12 @@ impl Extent<'_> {
             false => self.natural.min(floor.max(self.header)),
         }
     }
+}
+
+/// Whether a column holds names of the program, such as those of kernels and ranges, and no sentences.
+fn is_name(column: &Column) -> bool {
+    let name = column.name.as_str();
+    name.ends_with("name") || ["path", "subject", "place", "stack", "shape"].contains(&name)
 }
 
 /// The columns that fit into `width`, in order, and how wide each is.
@@ -324,6 +333,20 @@ mod tests {
             let text = drawn(Some(width));
             assert!(text.lines().all(|line| line.width() <= width), "{width}:\n{text}");
         }
+    }
+
+    #[test]
+    fn in_a_pipe_names_are_short_and_sentences_whole() {
+        let long = "a".repeat(90);
+        let columns =
+            ["kernel_name", "detail"].map(|name| Column { kind: Type::Text, ..Column::untyped(name) });
+        let (columns, rows) = (columns.to_vec(), vec![vec![Value::Text(long.clone()); 2]]);
+        let style = Style { name_width: Some(60), ..Style::default() };
+        let mut text = Vec::new();
+        Layout::new(&ResultTable { columns, rows }, &style).draw(&mut text, &style).unwrap();
+        let half = "a".repeat(30);
+        let row = format!("{half}…{}  {long}", &half[1..]);
+        assert_eq!(String::from_utf8(text).unwrap().lines().last(), Some(row.as_str()));
     }
 
     #[test]
