@@ -11,7 +11,7 @@ reads: [gpu_window, iteration, nvtx_path, nvtx_path_kernel, string]
 requires: [nvtx_path_kernel, nvtx_path]
 rows_if: EXISTS (SELECT 1 FROM gpu_window WHERE 2 * compute_ns >= window_ns)
 columns:
-  - {name: kernel_name, type: text, label: "kernel", priority: 0, doc: "Function of the kernels. The ten with the most time have a row if three tenths of it have one place."}
+  - {name: kernel_name, type: text, label: "kernel", priority: 0, doc: "Function of the kernels. The ten with the most time have a row if one place launches three tenths."}
   - {name: total_ns, type: duration, unit: ns, label: "total", priority: 1, doc: "Their time."}
   - {name: place, type: text, label: "range", priority: 0, doc: "Name of the innermost range around the launches that is no operator and no iteration, each number replaced by *, after the name of the range around it if that is none either."}
   - {name: place_pct, type: percent, unit: percent, label: "% of the time", priority: 1, doc: "Time of the kernels that are launched there, as a share of total_ns; 30 or more."}
