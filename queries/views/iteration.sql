@@ -216,23 +216,11 @@ range AS (
 -- reached_ns shows which ranges begin inside another range. A range that never ended contains none.
 reached AS (
   SELECT
-    range.range_id,
-    range.range_name,
-    range.name_id,
+    range.*,
     range.path_id IN (SELECT path_id FROM warm) AS is_warm,
     min(range.path_id IN (SELECT path_id FROM warm)) OVER family AS all_warm,
-    range.is_numbered,
     avg(range.op_count) OVER family AS mean_count,
     avg(range.proj_end_ns - range.proj_start_ns) OVER family AS mean_ns,
-    range.start_ns,
-    range.end_ns,
-    range.dur_ns,
-    range.proj_start_ns,
-    range.proj_end_ns,
-    range.op_count,
-    range.pid,
-    range.tid,
-    range.global_tid,
     max(
       iif(
         (SELECT end_ns IS NULL FROM all_nvtx_span WHERE all_nvtx_span.range_id = range.range_id),

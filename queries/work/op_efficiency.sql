@@ -46,9 +46,10 @@ checks:
   - saved_ns IS NULL OR saved_ns BETWEEN 0 AND gpu_ns
 when_empty: "no GPU operation has a recorded launch: nvtx_coverage says why"
 limits: >-
-  Work is known from shapes: of a PyTorch trace with record_shapes=True, or of ranges of emit_nvtx(record_shapes=True). It is
-  never guessed from the names of kernels, but for the type of a product, see op_work. Kernels that torch.compile fused, and those of CUDA graphs, have no operator and
-  are rows without a speed. The bytes are those that must move once; a kernel that reads them twice looks slower.
+  Work is known from shapes: of a PyTorch trace with record_shapes=True, or of ranges of
+  emit_nvtx(record_shapes=True). It is never guessed from the names of kernels, but for the type of a product, see
+  op_work. Kernels that torch.compile fused, and those of CUDA graphs, have no operator and are rows without a speed.
+  The bytes are those that must move once; a kernel that reads them twice looks slower.
 see_also: [work_coverage, bus_bandwidth, gemm_shapes, attention_work, mfu, memory_bound_ops, tensor_core_use]
 ---*/
 WITH

@@ -42,7 +42,9 @@ columns:
 checks:
   - outcome IN ('failed', 'passed', 'inconclusive')
 limits: >-
-  The numbers of runs and steps needed assume that more runs and steps vary as much as these. Steps of one run do not show how runs differ.
+  The numbers of runs and steps needed assume that more runs and steps vary as much as these, and that a change within
+  noise is none, unless the noise alone would let the gate pass: then it counts. Steps of one run do not show how runs
+  differ.
 see_also: [diff_whole, diff_rows, diff_regressions]
 ---*/
 WITH
