@@ -8,6 +8,7 @@ kind: finding
 tags: [gpu, communication]
 reads: [exposed_part, gpu, gpu_overlap, gpu_window, kernel]
 requires: [exposed_part, kernel]
+rows_if: (SELECT count(*) FROM gpu_window WHERE communication_ns > 0) > 1
 finding:
   claim: "Late ranks: GPUs start the same collective at different times, and the early ones compute nothing while they wait."
   ceiling: From the start of the collective on a GPU to its start on the last GPU, without the time in which the waiting GPU computes.

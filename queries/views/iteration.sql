@@ -162,6 +162,8 @@ numbered_name AS MATERIALIZED (
 named AS (
   SELECT
     name_id,
+    layer_name,
+    iteration_name,
     iif(
       layer_name GLOB iteration_name OR range_name GLOB iteration_name OR range_text GLOB iteration_name,
       0,
@@ -179,28 +181,32 @@ named AS (
     )
 ),
 chosen AS MATERIALIZED (
-  SELECT name_id, 0 AS is_numbered
-  FROM named
-  WHERE place = (SELECT min(place) FROM named)
+  SELECT
+    name_id,
+    iif(min(layer_name) OVER () = max(layer_name) OVER (), layer_name, iteration_name) AS title,
+    0 AS is_numbered
+  FROM (SELECT *, min(place) OVER () AS best FROM named)
+  WHERE place = best
   UNION ALL
-  SELECT name_id, 0
-  FROM all_nvtx_name
+  SELECT all_nvtx_name.name_id, all_nvtx_name.layer_name, 0
+  FROM likeliest
+  CROSS JOIN all_nvtx_name
   WHERE (SELECT iteration_name FROM scope) IS NULL
-    AND layer_name = (SELECT layer_name FROM likeliest)
+    AND all_nvtx_name.layer_name = likeliest.layer_name
   UNION ALL
-  SELECT name_id, 1
-  FROM all_nvtx_name
-  WHERE EXISTS (SELECT 1 FROM numbered_name)
-    AND (SELECT iteration_name FROM scope) IS NULL
-    AND layer_name = (SELECT layer_name FROM numbered_name)
+  SELECT all_nvtx_name.name_id, all_nvtx_name.layer_name, 1
+  FROM numbered_name
+  CROSS JOIN all_nvtx_name
+  WHERE (SELECT iteration_name FROM scope) IS NULL
+    AND all_nvtx_name.layer_name = numbered_name.layer_name
 ),
 range AS (
   SELECT
     range_id,
     range_name,
-    name_id,
+    title,
     path_id,
-    (SELECT is_numbered FROM chosen WHERE chosen.name_id = all_nvtx_projection.name_id) AS is_numbered,
+    is_numbered,
     start_ns,
     end_ns,
     dur_ns,
@@ -211,7 +217,8 @@ range AS (
     tid,
     global_tid
   FROM all_nvtx_projection
-  WHERE name_id IN (SELECT name_id FROM chosen)
+  CROSS JOIN chosen
+  WHERE chosen.name_id = all_nvtx_projection.name_id
 ),
 -- reached_ns shows which ranges begin inside another range. A range that never ended contains none.
 reached AS (
@@ -260,14 +267,7 @@ numbered AS MATERIALIZED (
 )
 SELECT
   range_id,
-  CASE
-    WHEN (
-      SELECT count(DISTINCT layer_name)
-      FROM all_nvtx_name
-      WHERE name_id IN (SELECT name_id FROM chosen WHERE is_numbered = (SELECT max(is_numbered) FROM numbered))
-    ) > 1 THEN (SELECT iteration_name FROM scope)
-    ELSE (SELECT layer_name FROM all_nvtx_name WHERE all_nvtx_name.name_id = numbered.name_id)
-  END AS layer_name,
+  title AS layer_name,
   range_name,
   iteration,
   count(*) OVER (PARTITION BY global_tid) AS iteration_count,

@@ -45,20 +45,29 @@ sample AS MATERIALIZED (
   FROM (
     SELECT
       'range' AS event_kind,
-      nvtx_span.global_tid,
-      coalesce(nvtx_span.text, (SELECT string.text FROM string WHERE string.string_id = nvtx_span.text_id)) AS name,
-      nvtx_span.start_ns,
-      nvtx_span.end_ns,
-      nvtx_span.range_id AS nth
-    -- Ranges are not read if there is no row for them.
-    FROM kind
-    CROSS JOIN work
-    CROSS JOIN nvtx_span
-    WHERE kind.event_kind = 'range'
-      AND nvtx_span.event_type = 59
-      AND nvtx_span.start_ns < work.to_ns
-      AND nvtx_span.end_ns > work.from_ns
-    LIMIT 20000
+      global_tid,
+      -- What follows a comma differs from range to range, as in aten::mm, seq = 12.
+      substr(text, 1, instr(text || ',', ',') - 1) AS name,
+      start_ns,
+      end_ns,
+      range_id AS nth
+    FROM (
+      SELECT
+        nvtx_span.global_tid,
+        coalesce(nvtx_span.text, (SELECT string.text FROM string WHERE string.string_id = nvtx_span.text_id)) AS text,
+        nvtx_span.start_ns,
+        nvtx_span.end_ns,
+        nvtx_span.range_id
+      -- Ranges are not read if there is no row for them.
+      FROM kind
+      CROSS JOIN work
+      CROSS JOIN nvtx_span
+      WHERE kind.event_kind = 'range'
+        AND nvtx_span.event_type = 59
+        AND nvtx_span.start_ns < work.to_ns
+        AND nvtx_span.end_ns > work.from_ns
+      LIMIT 20000
+    )
   )
   UNION ALL
   SELECT *
@@ -71,7 +80,6 @@ sample AS MATERIALIZED (
     LIMIT 20000
   )
 ),
--- What follows a comma differs from range to range, as in aten::mm, seq = 12.
 edge AS (
   SELECT event_kind, global_tid, name, 1 AS is_start, start_ns AS at_ns, nth
   FROM sample
@@ -82,7 +90,7 @@ edge AS (
 gap AS (
   SELECT
     event_kind,
-    iif(event_kind = 'range', substr(name, 1, instr(name || ',', ',') - 1), name) AS name,
+    name,
     is_start,
     lead(is_start) OVER in_thread AS starts_next,
     lead(at_ns) OVER in_thread - at_ns AS gap_ns

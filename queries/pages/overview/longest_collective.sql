@@ -7,8 +7,9 @@ why: One collective that takes a thousand times as long waits for another rank.
 kind: info
 internal: true
 tags: [communication, gpu]
-reads: [collective_op]
+reads: [collective_op, gpu_window]
 requires: [collective_op]
+rows_if: EXISTS (SELECT 1 FROM gpu_window WHERE communication_ns > 0)
 params:
   - {name: times, type: int, default: 20, min: 2, doc: "Least ratio of its time to the median."}
 columns:

@@ -7,8 +7,9 @@ why: To tell a slow link from too much to send.
 kind: info
 internal: true
 tags: [communication, gpu]
-reads: [collective_op]
+reads: [collective_op, gpu_window]
 requires: [collective_op]
+rows_if: EXISTS (SELECT 1 FROM gpu_window WHERE communication_ns > 0)
 columns:
   - {name: operation, type: text, priority: 0, doc: "AllReduce, Broadcast, Reduce, AllGather, ReduceScatter or AllToAll."}
   - {name: size_bytes, type: bytes, unit: bytes, label: "size", priority: 0, doc: "What each rank contributes, of a reduce-scatter what each rank gets; the mean if ranks differ."}

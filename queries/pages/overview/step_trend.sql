@@ -9,7 +9,7 @@ internal: true
 tags: [gpu, kernel]
 reads: [gpu_window, kernel, step_window, string]
 requires: [gpu_window, kernel, step_window]
-rows_if: EXISTS (SELECT 1 FROM step_window WHERE part IN ('median', 'steady'))
+rows_if: EXISTS (SELECT 1 FROM step_window WHERE part IN ('median', 'steady') GROUP BY gpu_id, global_tid HAVING count(*) >= 10)
 params:
   - {name: least, type: real, default: 1.15, min: 1, doc: "Least factor by which all kernels take longer."}
   - {name: grown, type: real, default: 1.3, min: 1, doc: "Least ratio of the last quarter of the steps to the first one."}
