@@ -262,7 +262,9 @@ fn the_verdict_names_what_all_gpus_wait_for() {
         capture.call(process(100) | 1, "cudaLaunchKernel_v7000", call, 2 * nth + 2, 0);
         capture.kernel(process(100), "short", (at + 97 * US, at + 117 * US), 7, 2 * nth + 2);
     }
-    capture.sql("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET deviceId = 1, contextId = 2 WHERE correlationId % 2 = 0");
+    capture.sql(
+        "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET deviceId = 1, contextId = 2 WHERE correlationId % 2 = 0",
+    );
     capture.sql("COMMIT");
     let screen = capture.screen();
     assert!(screen.contains("% of that is other API call."), "{screen}");

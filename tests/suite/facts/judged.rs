@@ -376,7 +376,10 @@ fn queries_of_the_screen_have_its_options() {
         capture.range(process(100) | 1, &format!("step {step}"), (begin, end));
     }
     let screen = capture.screen();
-    assert!(screen.contains("(more: --steady -q top_kernels)\n  10.00 ms   97.7 %       10×  `long`"), "{screen}");
+    assert!(
+        screen.contains("(more: --steady -q top_kernels)\n  10.00 ms   97.7 %       10×  `long`"),
+        "{screen}"
+    );
     let path = capture.path();
     let more = ["--steady", "-q", "top_kernels", "--columns", "calls,total_ns,kernel_name", "-f", "csv"];
     let rows = stdout(&[&["run", path.to_str().unwrap()][..], &more].concat());

@@ -284,7 +284,13 @@ fn a_launch_is_bound_by_its_call_if_its_work_does_not_wait_longer() {
     for (nth, waits) in [0, 1, 31].into_iter().enumerate() {
         let call = 1_000 * MS + nth as i64 * MS;
         let start = call + (30 + waits) * US;
-        capture.call(process(100) | 1, "cudaLaunchKernel_v7000", (call, call + 30 * US), nth as i64 + 1, 0);
+        capture.call(
+            process(100) | 1,
+            "cudaLaunchKernel_v7000",
+            (call, call + 30 * US),
+            nth as i64 + 1,
+            0,
+        );
         capture.kernel(process(100), "k", (start, start + 10 * US), 7, nth as i64 + 1);
     }
     let rows = capture.rows("launch_latency", &["launches", "launch_bound_pct"]);

@@ -95,7 +95,8 @@ fn repeated_steps_have_rows() {
     }
     let folder = tempfile::tempdir().unwrap();
     let path = trace(folder.path(), &events);
-    let columns = "range_name,range_count,allocations,allocated_bytes,released_bytes,kept_blocks,keeping_ranges";
+    let columns =
+        "range_name,range_count,allocations,allocated_bytes,released_bytes,kept_blocks,keeping_ranges";
     let rows = run(&path, "memory_by_range", &["--gpu", "0", "--columns", columns]);
     let (allocated, released) = (299 * 5 * MIB, 299 * 4 * MIB);
     assert_eq!(rows, [format!("step *,299,598,{allocated},{released},299,299")]);
