@@ -1,6 +1,6 @@
 /*---
 name: launch_latency
-version: 1
+version: 2
 title: Kernel launch latency
 summary: Launch call, queue and execution times per kernel name.
 why: To find kernels that take longer to launch than to run, and kernels that wait long.
@@ -13,7 +13,7 @@ params:
 columns:
   - {name: calls, type: int, unit: count, doc: "Number of executions."}
   - {name: launches, type: int, unit: count, priority: 3, doc: "Calls that launched these executions. A graph launch counts once."}
-  - {name: launch_bound_pct, type: percent, unit: percent, label: "launch-bound % of launches", priority: 1, doc: "Launches whose call took longer than the kernels it launched, as a share of launches; null without a call."}
+  - {name: launch_bound_pct, type: percent, unit: percent, label: "launch-bound % of launches", priority: 1, doc: "Launches whose call took longer than the kernels it launched, and than their shortest wait after it, as a share of launches; null without a call."}
   - {name: api_total_ns, type: duration, unit: ns, label: "API call total", priority: 1, doc: "Sum of the durations of the launching calls, each counted once; null without a call."}
   - {name: api_mean_ns, type: duration, unit: ns, label: "API call mean", doc: "Mean duration of a launching call; null without a call."}
   - {name: api_median_ns, type: duration, unit: ns, label: "API call median", priority: 1, doc: "Median duration of a launching call; null without a call."}
@@ -39,11 +39,11 @@ checks:
   - api_max_ns IS NULL OR api_median_ns <= api_max_ns
 when_empty: "no kernel was recorded"
 limits: >-
-  Rows are sorted by api_total_ns, the cost on the CPU. A long queue time alone is not a fault: it means that the CPU is
-  ahead of the GPU. A call that blocks because the queue is full counts as API time. Executions without a recorded call
-  count only in calls and in the execution times. All kernels of a graph launch share one call: it counts once for each
-  kernel name, and the wait of a later kernel includes the earlier ones. Kernels of a CUDA graph traced as a whole are
-  not included.
+  Rows are sorted by api_total_ns, the cost on the CPU. A long queue time alone is not a fault: it means that the CPU
+  is ahead of the GPU. A call that blocks because the queue is full counts as API time, but not as launch-bound:
+  launch_queue has the time of such calls. Executions without a recorded call count only in calls and in the execution
+  times. All kernels of a graph launch share one call: it counts once for each kernel name, and the wait of a later
+  kernel includes the earlier ones. Kernels of a CUDA graph traced as a whole are not included.
 see_also: [cuda_kern_exec_sum, cuda_kern_exec_trace, launch_queue, top_kernels]
 ---*/
 WITH
@@ -65,7 +65,12 @@ execution AS (
 ),
 -- A graph launch runs many kernels, but the time of its call counts once.
 launching_call AS (
-  SELECT name_id, call_id, min(api_ns) AS api_ns, sum(kernel_ns) AS kernel_ns
+  SELECT
+    name_id,
+    call_id,
+    min(api_ns) AS api_ns,
+    sum(kernel_ns) AS kernel_ns,
+    min(coalesce(queue_ns, 0)) AS queue_ns
   FROM execution
   WHERE call_id IS NOT NULL
   GROUP BY name_id, call_id
@@ -74,7 +79,8 @@ api_time AS (
   SELECT
     name_id,
     count(*) AS launches,
-    100.0 * avg(api_ns > kernel_ns) AS launch_bound_pct,
+    -- Work that waited longer after the call than the call took would not have begun earlier after a faster call.
+    100.0 * avg(api_ns > kernel_ns AND api_ns > queue_ns) AS launch_bound_pct,
     sum(api_ns) AS api_total_ns,
     avg(api_ns) AS api_mean_ns,
     median(api_ns) AS api_median_ns,

@@ -1,13 +1,13 @@
 /*---
 name: memory_by_range
-version: 1
+version: 2
 title: Memory by NVTX range
-summary: Memory that ranges or operators allocate, release and keep, and its peak.
+summary: Memory that ranges, operators or steps allocate, release and keep, and its peak.
 why: To see in which step, layer or operator memory rises, and where blocks are allocated that stay.
 kind: sum
 tags: [cuda, gpu, memory, nvtx]
-reads: [memory_event, nvtx_name, nvtx_path, nvtx_projection]
-requires: [memory_event, nvtx_projection]
+reads: [memory_event, nvtx_name, nvtx_path, nvtx_projection, step]
+requires: [memory_event, nvtx_projection | gpu_op]
 params:
   - {name: range, type: text, default: "*", doc: "GLOB pattern for the range name, with or without its domain, or for its folded name, such as step* or aten::*."}
   - {name: by, type: enum, values: [folded, name, path], default: folded, doc: "Groups: ranges of the same folded name, of the same name (one row for each step, where its name has a number), or of the same path of names."}
@@ -16,7 +16,7 @@ columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; null for the host."}
   - {name: allocator, type: text, priority: 2, doc: "Who hands out the memory: CUDA, or PyTorch's allocators, which hold memory of CUDA."}
   - {name: memory_kind, type: text, label: "memory", priority: 2, doc: "Kind of memory, such as Device or Pinned; Host for PyTorch's memory in the host; null if unknown."}
-  - {name: range_name, type: text, label: "range", priority: 0, doc: "Folded name, name or path, as by says; null for a range without a name."}
+  - {name: range_name, type: text, label: "range", priority: 0, doc: "Folded name, name or path, as by says; null for a range without a name. Repeated steps without ranges are step *, or step 3 by name."}
   - {name: range_count, type: int, unit: count, label: "ranges", priority: 1, doc: "Ranges of the group in whose time memory was allocated or released."}
   - {name: peak_bytes, type: bytes, unit: bytes, label: "highest level", priority: 1, doc: "Most memory in use after an event of the process in the time of the ranges, from any thread."}
   - {name: rise_bytes, type: bytes, unit: bytes, label: "largest rise", priority: 1, doc: "Most by which the level rose in the time of one range above that at its start."}
@@ -30,12 +30,13 @@ columns:
 checks:
   - allocations >= kept_blocks AND growth_bytes = allocated_bytes - released_bytes
   - keeping_ranges <= range_count
-when_empty: "no matching range was open while memory was allocated or released: range_names lists the names"
+when_empty: "no matching range or step was open while memory was allocated or released: range_names lists the names"
 limits: >-
   Do not add up rows: nested ranges hold the same allocations. An allocation belongs to the ranges of the thread that asks:
   in PyTorch's backward pass, that is autograd's thread. The level counts all threads of the process. Weights, optimizer
   state and caches stay, too, and the last ranges keep what later ones would release. The size of a block from before the
-  capture is unknown for CUDA, and its release counts 0.
+  capture is unknown for CUDA, and its release counts 0. A repeated step is the time from the last launch call of the step
+  before to its own, on the thread that launches; the first begins with its first launch call.
 see_also: [memory_peaks, memory_at_peak, memory_over_time, range_names]
 ---*/
 WITH
@@ -58,6 +59,19 @@ named AS MATERIALIZED (
     OR range_text GLOB :range
     OR range_text IS NULL AND :range = '*'
 ),
+-- Steps that repeat without ranges have numbers below 0.
+repeated AS (
+  SELECT
+    -row_number() OVER (ORDER BY global_tid, step) AS range_id,
+    step,
+    step_name,
+    coalesce(lag(cpu_end_ns) OVER (PARTITION BY global_tid ORDER BY step), cpu_start_ns) AS start_ns,
+    cpu_end_ns AS end_ns,
+    global_tid,
+    pid
+  FROM step
+  WHERE found = 'repeated'
+),
 open AS MATERIALIZED (
   SELECT
     range.range_id,
@@ -70,6 +84,11 @@ open AS MATERIALIZED (
   JOIN named
     ON named.name_id = range.name_id
   WHERE range.end_ns > range.start_ns
+  UNION ALL
+  SELECT range_id, iif(:by = 'name', -2 - step, -1), start_ns, end_ns, global_tid, pid
+  FROM repeated
+  WHERE end_ns > start_ns
+    AND ('step *' GLOB :range OR step_name GLOB :range)
 ),
 -- The events in the time of a range, and their levels.
 levelled AS (
@@ -134,9 +153,11 @@ keeping AS MATERIALIZED (
 labelled AS MATERIALIZED (
   SELECT
     groups.group_id,
-    CASE :by
-      WHEN 'path' THEN (SELECT path FROM nvtx_path WHERE path_id = groups.group_id)
-      WHEN 'name' THEN (SELECT range_name FROM nvtx_name WHERE name_id = groups.group_id)
+    CASE
+      WHEN groups.group_id = -1 THEN 'step *'
+      WHEN groups.group_id < -1 THEN 'step ' || (-2 - groups.group_id)
+      WHEN :by = 'path' THEN (SELECT path FROM nvtx_path WHERE path_id = groups.group_id)
+      WHEN :by = 'name' THEN (SELECT range_name FROM nvtx_name WHERE name_id = groups.group_id)
       ELSE folded.layer_name
     END AS range_name
   FROM (SELECT DISTINCT group_id FROM level) AS groups

@@ -18,6 +18,7 @@ columns:
   - {name: sm_blocks, type: int, unit: count, doc: "Maximum number of resident blocks per SM; null if unknown."}
   - {name: sm_registers, type: int, unit: count, doc: "32-bit registers per SM; null if unknown."}
   - {name: sm_shared_bytes, type: bytes, unit: bytes, doc: "Shared memory per SM; null if unknown."}
+  - {name: peak_clock_hz, type: int, unit: hz, doc: "Highest clock of the SMs; null if unknown, and for exports before 2022.2."}
 ---*/
 WITH
 -- What processes see of each GPU or MIG instance.
@@ -49,7 +50,8 @@ SELECT
   maxWarpsPerSm AS sm_warps,
   maxBlocksPerSm AS sm_blocks,
   maxRegistersPerSm AS sm_registers,
-  maxShmemPerSm AS sm_shared_bytes
+  maxShmemPerSm AS sm_shared_bytes,
+  nullif(clockRate, 0) AS peak_clock_hz
 FROM src_target_gpu AS card
 LEFT JOIN seen
   ON seen.card_id = card.id
@@ -67,7 +69,8 @@ SELECT
   min(maxWarpsPerMultiprocessor) AS sm_warps,
   min(maxBlocksPerMultiprocessor) AS sm_blocks,
   min(maxRegistersPerMultiprocessor) AS sm_registers,
-  min(maxSharedMemoryPerMultiprocessor) AS sm_shared_bytes
+  min(maxSharedMemoryPerMultiprocessor) AS sm_shared_bytes,
+  NULL AS peak_clock_hz
 FROM src_target_cuda_gpu AS old
 JOIN cuda_gpu AS device
   ON device.device_id = old.deviceId

@@ -6,7 +6,7 @@ use nsq_report::report::{Report, export_to};
 use nsq_value::error::{Error, Result};
 use std::path::PathBuf;
 
-/// Export a .nsys-rep or .qdrep to SQLite with your own nsys
+/// Export a .nsys-rep to SQLite, or any report to a Perfetto trace
 ///
 /// Prints the path of the export.
 ///

@@ -47,6 +47,10 @@ pub(super) fn with_tip(mut error: clap::Error, arguments: &[OsString]) -> clap::
     let name = option.trim_start_matches('-');
     let tip = match name {
         _ if !(is_verb("run") || is_verb("sql") || is_verb("overview")) => return error,
+        _ if is_verb("sql") && name == *option => {
+            "for several reports, give a folder or a quoted pattern: nsq sql 'run/*.sqlite' \"SELECT …\""
+                .to_owned()
+        }
         "csv" | "tsv" | "json" | "ndjson" | "html" | "markdown" | "md" => format!("--format {name}"),
         _ if !is_verb("run") => return error,
         "sql" => "the SQL of a query: nsq show QUERY --sql".to_owned(),

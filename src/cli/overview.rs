@@ -3,7 +3,7 @@
 use super::first_word::must_be_reports;
 use super::page::PageArgs;
 use super::{note, reports};
-use nsq_value::error::Result;
+use nsq_value::error::{Error, Result};
 
 /// Show what a report holds, how its GPUs spent their time, and what to fix first
 ///
@@ -48,7 +48,28 @@ pub(super) fn run(args: &Args) -> Result<u8> {
             }
             Ok(code)
         }
-        Some(param) => page.with(param.clone()).run("finding"),
+        Some(param) => {
+            must_be_a_finding(param, page)?;
+            page.with(param.clone()).run("finding")
+        }
+    }
+}
+
+/// Fails for a number or name that no finding has: each report has all findings, found or not.
+fn must_be_a_finding(param: &str, page: &PageArgs) -> Result<()> {
+    let help = "`nsq run REPORT -q findings` lists them with their numbers";
+    let catalog = page.library.load()?;
+    let names = || catalog.findings().map(|query| query.header.name.as_str());
+    let (count, (key, asked)) = (names().count(), param.split_once('=').unwrap_or(("", param)));
+    match key {
+        "number" if asked.parse::<usize>().is_ok_and(|number| number > count) => Err(Error::usage(
+            format!("there is no finding {asked}: they are numbered from 1 to {count}"),
+            help,
+        )),
+        "finding" if names().all(|name| name != asked) => {
+            Err(Error::unknown("finding", asked, names(), help))
+        }
+        _ => Ok(()),
     }
 }
 

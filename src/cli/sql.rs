@@ -3,8 +3,8 @@
 use super::first_word::is_statement;
 use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::{OutputArgs, must_differ};
-use super::reports::{open, tell};
-use nsq_ask::input::Input;
+use super::reports::{ManyArgs, complain, inputs, named, open, tell};
+use nsq_ask::input::shortest_names;
 use nsq_ask::request::Request;
 use nsq_ask::script::{Script, is_setup};
 use nsq_engine::compile::{Plan, named_params, split_statements, typed_params, unknown_param};
@@ -25,6 +25,7 @@ Examples:
   echo 'SELECT * FROM gpu' | nsq sql report.sqlite
   nsq sql report.sqlite \"SELECT * FROM kernel WHERE dur_ns > :least\" -p least=1ms
   nsq sql report.sqlite --time 1s/2s \"SELECT median(dur_ns) FROM memcpy\"
+  nsq sql 'run/rank*.sqlite' \"SELECT count(*) FROM kernel\"      each report, with a column `report`
 
 `nsq list --relations` lists the tables; `nsq show kernel` lists the columns of one. \
 The report is opened read-only: no statement can change it.
@@ -33,7 +34,7 @@ Captured environments, command lines and program output are hidden. So are strin
 refers to; the other strings are in `string`. --allow-environment shows everything:
   nsq sql report.sqlite --allow-environment \"SELECT * FROM META_DATA_CAPTURE\"")]
 pub(super) struct Args {
-    /// SQLite export, .nsys-rep or PyTorch trace.
+    /// SQLite export, .nsys-rep or PyTorch trace, or a folder or quoted pattern: then each report is asked.
     #[arg(value_name = "REPORT")]
     report: PathBuf,
     /// The statement, or the path of a .sql file [default: from --file, else standard input]
@@ -76,13 +77,14 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<u8> {
-    must_differ(args.output.output.as_deref(), [args.report.as_path()])?;
     if args.report.to_str().is_some_and(is_statement) && !args.report.exists() {
         return Err(Error::usage(
             "a statement is no report",
             "the report comes first: nsq sql REPORT \"SELECT …\"",
         ));
     }
+    let paths = named(std::slice::from_ref(&args.report))?;
+    must_differ(args.output.output.as_deref(), paths.iter().map(PathBuf::as_path))?;
     let (text, origin) = statement(args)?;
     let mut catalog = args.library.load()?;
     args.classes.choose(&mut catalog, [text.as_str()])?;
@@ -118,14 +120,23 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         ..Request::new(&catalog)
     };
     let opener = |path: &Path| open(path, &args.open);
-    let input = Input::file(String::new(), &args.report, &opener);
-    let mut rows = asking.queries(&[input], questions)?;
-    tell(&rows.reports, 0, false);
+    // People tell reports apart by short names; programs join them by the path that was given.
+    let names = match args.output.format()?.is_for_people() {
+        true => shortest_names(&paths),
+        false => paths.iter().map(|path| path.display().to_string()).collect(),
+    };
+    let mut rows = asking.queries(&inputs(&paths, names, &opener), questions)?;
+    tell(&rows.reports, 0, paths.len() > 1);
+    let (answered, output) = ((rows.reports.len(), paths.len()), args.output.output.as_deref());
+    let (code, is_shown) = complain(&rows.failures, answered, &ManyArgs::default(), output);
+    if !is_shown {
+        return Ok(code);
+    }
     let heading = rows.heading();
     args.output.write(questions.len(), |writer| {
         rows.results(&mut |_, rows| writer.result(&heading, |sink| rows(sink)).map(drop))
     })?;
-    Ok(0)
+    Ok(code)
 }
 
 /// The text to run, and its origin for error messages.

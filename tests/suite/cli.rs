@@ -471,6 +471,28 @@ fn sql_is_read_from_a_file_and_from_standard_input() {
 }
 
 #[test]
+fn sql_asks_each_report_of_a_folder_or_a_pattern() {
+    let (fixtures, report) = fixture("two_streams_overlap");
+    let sql = "SELECT count(*) AS n FROM kernel";
+    let one = stdout(&["sql", &report, sql, "-f", "csv", "--no-header"]);
+    let folder = fixtures.path().join("run");
+    fs::create_dir(&folder).unwrap();
+    for name in ["rank0.sqlite", "rank1.sqlite"] {
+        fs::copy(&report, folder.join(name)).unwrap();
+    }
+    let folder = folder.to_str().unwrap();
+    for several in [folder.to_owned(), format!("{folder}/rank*.sqlite")] {
+        let text = stdout(&["sql", &several, sql, "-f", "csv"]);
+        let want = format!("report,n\n{folder}/rank0.sqlite,{one}{folder}/rank1.sqlite,{one}");
+        assert_eq!(text, want);
+        let (code, out, error) = outcome(&["sql", &several, "SELECT 1 FROM kernle"]);
+        assert!(code == 1 && out.is_empty() && error.contains("no such table: kernle"), "{error}");
+    }
+    let (code, _, error) = outcome(&["sql", &report, &report, sql]);
+    assert!(code == 2 && error.contains("tip: for several reports, give a folder"), "{error}");
+}
+
+#[test]
 fn user_queries_replace_built_in_ones() {
     let (fixtures, report) = fixture("two_streams_overlap");
     let text = stdout(&["show", "top_kernels"]);

@@ -54,7 +54,7 @@ fn each_kind_of_unusable_file_has_its_own_error() {
     let (code, error) = run_on(&empty);
     assert!(code == 1 && error.contains("is a directory without a report"), "{error}");
     let (code, _, error) = outcome(&["sql", empty.to_str().unwrap(), "SELECT 1"]);
-    assert!(code == 1 && error.contains("is a directory, not a report"), "{error}");
+    assert!(code == 1 && error.contains("is a directory without a report"), "{error}");
     let (code, error) = run_on(&folder.path().join("nothing.sqlite"));
     assert!(code == 1 && error.contains("FILE: no such file"), "{error}");
 }

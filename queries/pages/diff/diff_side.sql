@@ -8,7 +8,7 @@ kind: info
 tags: [cuda, gpu]
 internal: true
 reads: [export_fact, gpu, graph_trace, kernel, process_device, step_window]
-requires: [kernel | memcpy | memset | graph_trace | nvtx_range | cuda_call]
+requires: []
 columns:
   - {name: gpu_names, type: text, label: "GPUs", priority: 0, doc: "Names of the GPUs that ran work, each once, sorted; null if the report names none."}
   - {name: is_trace, type: bool, label: "PyTorch trace", priority: 1, doc: "Whether the report is an imported PyTorch trace."}

@@ -1,20 +1,20 @@
 /*---
 name: metric_facts
-version: 1
+version: 2
 title: What hardware metrics add
 summary: What sampled clocks, SMs, memory and links add to the conclusion, per GPU.
 why: Kernels can run all the time and use little of the GPU, or run at a low clock.
 kind: info
 internal: true
 tags: [gpu]
-reads: [all_gpu_metric, cuda_gpu, gpu_busy, gpu_metric_name, judged_window, memcpy, process_device, step_window]
+reads: [all_gpu_metric, cuda_gpu, gpu, gpu_busy, gpu_metric_name, judged_window, memcpy, process_device, step_window]
 requires: [judged_window, gpu_metric]
 rows_if: EXISTS (SELECT 1 FROM gpu_metric_name)
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "Number of the GPU on its machine."}
-  - {name: fact, type: text, priority: 0, doc: "clock_drop, clock_low, clock; few_sms, dram_bound, latency_bound, tensor_idle; pcie_to_gpu, pcie_from_gpu or nvlink. The limits have the rule of each."}
+  - {name: fact, type: text, priority: 0, doc: "clock_drop, clock_low, clock_capped, clock; few_sms, dram_bound, latency_bound, tensor_idle; pcie_to_gpu, pcie_from_gpu or nvlink. The limits have the rule of each."}
   - {name: clock_mhz, type: real, label: "SM clock in MHz", priority: 1, doc: "Of a clock: mean while kernels run; of clock_drop, after the drop. Else null."}
-  - {name: high_mhz, type: real, label: "higher clock in MHz", priority: 1, doc: "Of clock_drop, the mean before the drop; of other clocks, the highest clock of ten samples of the report. Else null."}
+  - {name: high_mhz, type: real, label: "higher clock in MHz", priority: 1, doc: "Of clock_drop, the mean before the drop; of clock_capped, the highest of the GPU; of other clocks, the highest clock of ten samples of the report. Else null."}
   - {name: start_ns, type: timestamp, unit: ns, label: "from", priority: 1, doc: "Of clock_drop: from when on, on the report's clock. Else null."}
   - {name: step, type: int, priority: 1, doc: "Of clock_drop: the step that runs then. Null without steps."}
   - {name: sms_pct, type: percent, unit: percent, label: "SMs active, % of time", priority: 1, doc: "Of kernels: mean of SMs Active while compute kernels run. Null for clocks and links, and if not sampled, as all shares."}
@@ -36,13 +36,14 @@ limits: >-
   run for half of the window; copies to or from the host, and collectives, for a tenth. While compute kernels run, GR
   Active must be 80 % or more: else the samples are those of another GPU. clock_drop: a cut into two parts, each with
   ten samples and a tenth of all, explains half of the variance of the clock, and its mean falls by 5 % or more.
-  clock_low: otherwise, the mean is 10 % or more below the highest clock. clock: all others. The next four facts
+  clock_low: otherwise, the mean is 10 % or more below the highest clock. clock_capped: otherwise, the clock is below
+  80 % of the GPU's highest for 99 % of the sampled time or more. clock: all others. The next four facts
   exclude each other: the first that holds has a row. few_sms: SMs Active below 50 %. dram_bound: DRAM at 80 % or more
   for half of the time. latency_bound: SMs Active 70 % or more, SM Issue below 20 %, Tensor Active below 10 %, DRAM
   below 40 %. tensor_idle: SMs Active 70 % or more, Tensor Active below 5 %. Links: a mean of 75 % or more. In long
   captures, only pieces of a hundred sampling times are read, evenly spaced, so the time of a drop is that of the
-  nearest piece. Metrics are those of the whole GPU, and of all processes. MIG instances have no rows. A clock that is
-  low in the whole report is not seen.
+  nearest piece. Metrics are those of the whole GPU, and of all processes. MIG instances have no rows. Where
+  the report does not record the GPU's highest clock, a clock that is low in the whole report is not seen.
 see_also: [gpu_metric_sum, gpu_metric_by_kernel, gpu_metric_by_step, gpu_clocks]
 ---*/
 WITH RECURSIVE
@@ -293,16 +294,36 @@ dropped AS (
     AND after <= 0.95 * before
     AND 2 * explained >= spread
 ),
+peak AS MATERIALIZED (
+  SELECT gpu_id, max(peak_clock_hz) / 1000000.0 AS clock
+  FROM gpu
+  GROUP BY gpu_id
+),
+capped AS MATERIALIZED (
+  SELECT covered.gpu_id, peak.clock
+  FROM covered
+  JOIN peak
+    ON peak.gpu_id = covered.gpu_id
+  WHERE covered.work = 'compute'
+    AND covered.clock IS NOT NULL
+  GROUP BY covered.gpu_id, peak.clock
+  HAVING 100 * sum(iif(covered.clock < 0.8 * peak.clock, covered.dur_ns, 0)) >= 99 * sum(covered.dur_ns)
+),
 found AS (
   SELECT
     meant.*,
     CASE
       WHEN dropped.gpu_id IS NOT NULL THEN 'clock_drop'
       WHEN meant.clock <= 0.9 * highest.clock THEN 'clock_low'
+      WHEN capped.gpu_id IS NOT NULL AND meant.clock IS NOT NULL THEN 'clock_capped'
       WHEN meant.clock IS NOT NULL THEN 'clock'
     END AS fact,
     coalesce(dropped.after, meant.clock) AS clock_mhz,
-    coalesce(dropped.before, highest.clock) AS high_mhz,
+    coalesce(
+      dropped.before,
+      iif(meant.clock <= 0.9 * highest.clock, NULL, capped.clock),
+      highest.clock
+    ) AS high_mhz,
     dropped.end_ns AS from_ns,
     dropped.next_end_ns AS low_ns
   FROM meant
@@ -310,6 +331,8 @@ found AS (
     ON highest.gpu_id = meant.gpu_id
   LEFT JOIN dropped
     ON dropped.gpu_id = meant.gpu_id
+  LEFT JOIN capped
+    ON capped.gpu_id = meant.gpu_id
   WHERE meant.work = 'compute'
   UNION ALL
   SELECT

@@ -700,3 +700,23 @@ fn sections_without_data_are_reported() {
     let (code, out, error) = outcome(&["diff", &build_report("mpi_two_ranks"), &before, "--gate", "5"]);
     assert!(code == 4 && out.contains("Cannot tell."), "{out}{error}");
 }
+
+/// A report without anything that is compared has a side and a verdict, and is not "equal".
+#[test]
+fn a_report_with_nothing_to_compare_is_named() {
+    let (_pair, before, after) = pair();
+    let connection = Connection::open(&after).unwrap();
+    for table in ["KERNEL", "MEMCPY", "MEMSET", "RUNTIME"] {
+        connection.execute_batch(&format!("DROP TABLE IF EXISTS CUPTI_ACTIVITY_KIND_{table}")).unwrap();
+    }
+    connection.execute_batch("DROP TABLE IF EXISTS NVTX_EVENTS").unwrap();
+    drop(connection);
+    for (a, b) in [(&before, &after), (&after, &before), (&after, &after)] {
+        let (code, out, error) = outcome(&["diff", a, b]);
+        assert!(code == 0 && out.contains("Verdict: Cannot tell.\n"), "{out}{error}");
+        assert!(out.contains("`after.sqlite` has no GPU work, CUDA call or NVTX range;"), "{out}");
+        assert!(!out.contains("Nothing differs."), "{out}");
+        let (code, out, error) = outcome(&["diff", a, b, "--gate", "5"]);
+        assert!(code == 4 && out.contains("Gate at 5.0 %: inconclusive."), "{out}{error}");
+    }
+}

@@ -242,6 +242,34 @@ fn recording_costs_only_in_the_window_that_is_judged() {
     }
 }
 
+/// The largest cause of the idle time of all GPUs is named, not that of the first GPU.
+#[test]
+fn the_verdict_names_what_all_gpus_wait_for() {
+    let capture = Capture::new();
+    capture.sql("BEGIN");
+    for device in [0, 1] {
+        capture.sql(&format!(
+            "INSERT INTO TARGET_INFO_GPU (vmId, id, name, smCount, cuDevice, computeMajor, computeMinor)
+             VALUES (0, {device}, 'NVIDIA A100', 108, {device}, 8, 0)"
+        ));
+    }
+    // A thread is 10 ms ahead of GPU 0, so that each launch waits for it: 90 of 101 µs, in which GPU 1 has no work.
+    for nth in 0..300 {
+        let at = 1_000 * MS + nth * 101 * US;
+        capture.call(process(100) | 1, "cudaLaunchKernel_v7000", (at, at + 90 * US), 2 * nth + 1, 0);
+        capture.kernel(process(100), "long", (at + 10 * MS, at + 10 * MS + 100 * US), 7, 2 * nth + 1);
+        let call = (at + 92 * US, at + 96 * US);
+        capture.call(process(100) | 1, "cudaLaunchKernel_v7000", call, 2 * nth + 2, 0);
+        capture.kernel(process(100), "short", (at + 97 * US, at + 117 * US), 7, 2 * nth + 2);
+    }
+    capture.sql(
+        "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET deviceId = 1, contextId = 2 WHERE correlationId % 2 = 0",
+    );
+    capture.sql("COMMIT");
+    let screen = capture.screen();
+    assert!(screen.contains("% of that is other API call."), "{screen}");
+}
+
 #[test]
 fn what_the_schema_says_can_run_runs() {
     let pid = process(100);

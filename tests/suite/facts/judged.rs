@@ -355,3 +355,33 @@ fn second_rows_of_calls_are_a_note() {
     );
     assert!(capture.says(&["have a second row, of --cudabacktrace"]), "{:?}", capture.doubts());
 }
+
+/// The queries that the screen names show the same figures, with the options beside them.
+#[test]
+fn queries_of_the_screen_have_its_options() {
+    let capture = Capture::new();
+    for step in 0..12 {
+        // The first step takes 60 ms, the others 4 ms.
+        let is_first = step == 0;
+        let begin = 1_000 * MS + if is_first { 0 } else { 56 * MS } + step * 4 * MS;
+        let long = if is_first { 40 * MS } else { MS };
+        let start = begin + 120 * US;
+        capture.launch(process(100), begin + 100 * US, "long", (start, start + long), 4 * step + 1);
+        for nth in 0..3 {
+            let start = start + US + long + nth * 10 * US;
+            let (at, times) = (begin + (120 + 20 * nth) * US, (start, start + 8 * US));
+            capture.launch(process(100), at, &format!("short_{nth}"), times, 4 * step + 2 + nth);
+        }
+        let end = begin + if is_first { 60 * MS } else { 4 * MS };
+        capture.range(process(100) | 1, &format!("step {step}"), (begin, end));
+    }
+    let screen = capture.screen();
+    assert!(
+        screen.contains("(more: --steady -q top_kernels)\n  10.00 ms   97.7 %       10×  `long`"),
+        "{screen}"
+    );
+    let path = capture.path();
+    let more = ["--steady", "-q", "top_kernels", "--columns", "calls,total_ns,kernel_name", "-f", "csv"];
+    let rows = stdout(&[&["run", path.to_str().unwrap()][..], &more].concat());
+    assert_eq!(rows.lines().nth(1), Some("10,10000000,long"));
+}

@@ -272,5 +272,27 @@ fn queued_launches_and_calls_that_a_full_queue_blocks_are_counted() {
         let of: Vec<usize> = (0..count).filter(is_blocked).collect();
         let total: i64 = of.iter().map(|&nth| blocked[nth] + 4 * US - numbers[0]).sum();
         assert_eq!((numbers[1], numbers[2]), (of.len() as i64, total), "{room} {count}");
+        // The kernels wait for the GPU, also those whose calls took longer.
+        assert_eq!(capture.rows("launch_latency", &["launch_bound_pct"]), [["0"]]);
     }
+}
+
+#[test]
+fn a_launch_is_bound_by_its_call_if_its_work_does_not_wait_longer() {
+    let capture = Capture::new();
+    // Each call takes 30 µs, and each kernel 10 µs: at once, 1 µs after the call, and 31 µs after it.
+    for (nth, waits) in [0, 1, 31].into_iter().enumerate() {
+        let call = 1_000 * MS + nth as i64 * MS;
+        let start = call + (30 + waits) * US;
+        capture.call(
+            process(100) | 1,
+            "cudaLaunchKernel_v7000",
+            (call, call + 30 * US),
+            nth as i64 + 1,
+            0,
+        );
+        capture.kernel(process(100), "k", (start, start + 10 * US), 7, nth as i64 + 1);
+    }
+    let rows = capture.rows("launch_latency", &["launches", "launch_bound_pct"]);
+    assert!(rows[0][0] == "3" && rows[0][1].starts_with("66.66"), "{rows:?}");
 }

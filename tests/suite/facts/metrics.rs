@@ -98,6 +98,55 @@ fn a_clock_that_falls_during_the_steps_is_named_with_its_step() {
 }
 
 #[test]
+fn a_clock_that_is_low_throughout_is_compared_with_the_gpu_s_highest() {
+    for (clock, fact) in [(1_580_000_000, "clock_capped"), (1_590_000_000, "clock")] {
+        let low = || sampled(PERIOD, |_, values| values[CLOCK] = clock);
+        assert_eq!(facts(&low()), ["clock"]);
+        let capture = low();
+        capture.sql(
+            "INSERT INTO TARGET_INFO_GPU (vmId, id, name, smCount, clockRate, cuDevice, computeMajor, computeMinor)
+             VALUES (0, 0, 'NVIDIA H100 80GB HBM3', 132, 1980000000, 0, 9, 0)",
+        );
+        assert_eq!(facts(&capture), [fact]);
+        let says = "SM clock: 1,580 MHz on average while kernels run, below 80 % of the GPU's highest (1,980 MHz)";
+        assert_eq!(capture.screen().contains(says), fact == "clock_capped", "{}", capture.screen());
+    }
+}
+
+/// GPU 1 begins 30 ms later: the time of its drop counts from there.
+#[test]
+fn the_time_of_a_drop_is_that_of_the_gpu() {
+    let capture = sampled(PERIOD, |step, values| {
+        if step >= 12 {
+            values[CLOCK] = 1_400_000_000;
+        }
+    });
+    capture.sql(
+        "DELETE FROM NVTX_EVENTS;
+         DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE correlationId % 10 = 5;
+         INSERT INTO TARGET_INFO_GPU (vmId, id, name, smCount, cuDevice, computeMajor, computeMinor)
+         VALUES (0, 0, 'NVIDIA A100', 108, 0, 8, 0), (0, 1, 'NVIDIA A100', 108, 1, 8, 0);
+         CREATE TEMP TABLE kernels AS SELECT * FROM CUPTI_ACTIVITY_KIND_KERNEL;
+         UPDATE kernels SET start = start + 30000000, end = end + 30000000, deviceId = 1, contextId = 2,
+             correlationId = correlationId + 1000;
+         INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT * FROM kernels;
+         CREATE TEMP TABLE calls AS SELECT * FROM CUPTI_ACTIVITY_KIND_RUNTIME;
+         UPDATE calls SET start = start + 11000, end = end + 11000, correlationId = correlationId + 1000;
+         INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME SELECT * FROM calls;
+         CREATE TEMP TABLE samples AS SELECT * FROM GPU_METRICS;
+         UPDATE samples SET timestamp = timestamp + 30000000, typeId = 1281;
+         INSERT INTO GPU_METRICS SELECT * FROM samples;
+         UPDATE GPU_METRICS SET value = 1980000000 WHERE typeId = 1280 AND metricId = 0;
+         INSERT INTO TARGET_INFO_GPU_METRICS (typeId, sourceId, typeName, metricId, metricName)
+         SELECT 1281, sourceId, typeName, metricId, metricName FROM TARGET_INFO_GPU_METRICS",
+    );
+    let rows = capture.rows("metric_facts", &["gpu_id", "fact", "step"]);
+    assert_eq!(rows, [["0", "clock", "null"], ["1", "clock_drop", "null"]]);
+    let says = "GPU 1: SM clock: 1,980 MHz, after 35.84 ms 1,400 MHz while kernels run.";
+    assert!(capture.screen().contains(says), "{}", capture.screen());
+}
+
+#[test]
 fn kernels_that_use_little_of_the_gpu_are_named() {
     let few = sampled(PERIOD, |_, values| (values[SMS], values[TENSOR]) = (18, 8));
     let idle = sampled(PERIOD, |_, values| values[TENSOR] = 3);

@@ -160,11 +160,14 @@ fn a_finding_is_explained_by_its_number() {
     assert!(text.contains(&format!(" --steady -q {name} ")), "{text}");
     // Its name does as well.
     assert_eq!(stdout(&["overview", report, "--explain", name]), text);
-    let none = stdout(&["overview", report, "--explain", "no_such_finding"]);
-    assert!(none.contains("none is named no_such_finding"), "{none}");
-    let none = stdout(&["overview", report, "--explain", "999"]);
-    assert!(none.contains("no number 999"), "{none}");
-    assert_eq!(outcome(&["overview", report, "--explain", "0"]).0, 2);
+    for (wrong, message) in [
+        ("host_synk", "unknown finding 'host_synk'"),
+        ("999", "there is no finding 999: they are numbered from 1 to "),
+        ("0", "expected the number of a finding"),
+    ] {
+        let (code, out, error) = outcome(&["overview", report, "--explain", wrong]);
+        assert!(code == 2 && out.is_empty() && error.contains(message), "{wrong}: {out}{error}");
+    }
 }
 
 #[test]

@@ -80,6 +80,31 @@ fn the_peak_and_whose_memory_it_was() {
     assert_eq!(of("aten::empty"), [1_500, 1_000, 1_000, 0, 1_000]);
 }
 
+/// Where no range marks the steps, those that repeat have rows.
+#[test]
+fn repeated_steps_have_rows() {
+    let (thread, gpu) = ((100, 100), (1, 0));
+    let mut events = Vec::new();
+    // Each step allocates 4 MiB and 1 MiB, launches, and releases the 4 MiB: step 0 begins with its launch.
+    for step in 0..300 {
+        let at = 1_000 + 100 * step;
+        events.push(memory(at, 2 * step, 4, 4 + step, gpu));
+        events.push(memory(at + 10, 2 * step + 1, 1, 5 + step, gpu));
+        events.extend(launched(thread, at + 20, 20, step + 1));
+        events.push(memory(at + 60, 2 * step, -4, 1 + step, gpu));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = trace(folder.path(), &events);
+    let columns =
+        "range_name,range_count,allocations,allocated_bytes,released_bytes,kept_blocks,keeping_ranges";
+    let rows = run(&path, "memory_by_range", &["--gpu", "0", "--columns", columns]);
+    let (allocated, released) = (299 * 5 * MIB, 299 * 4 * MIB);
+    assert_eq!(rows, [format!("step *,299,598,{allocated},{released},299,299")]);
+    let more = ["-p", "by=name", "-p", "range=step 7", "--gpu", "0", "--columns", columns];
+    let one = run(&path, "memory_by_range", &more);
+    assert_eq!(one, [format!("step 7,1,2,{},{},1,1", 5 * MIB, 4 * MIB)]);
+}
+
 #[test]
 fn memory_is_found_by_what_people_ask() {
     for words in ["peak memory", "memory leak", "oom"] {
