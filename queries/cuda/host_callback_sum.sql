@@ -21,14 +21,25 @@ checks:
 limits: The stream waits while its function runs; work on other streams goes on.
 see_also: [cuda_api_sum, stream_gaps]
 ---*/
+WITH
+summed AS (
+  SELECT
+    name_id,
+    count(*) AS calls,
+    sum(dur_ns) AS total_ns,
+    avg(dur_ns) AS mean_ns,
+    median(dur_ns) AS median_ns,
+    max(dur_ns) AS max_ns
+  FROM host_callback
+  GROUP BY name_id
+)
 SELECT
   (SELECT text FROM string WHERE string_id = name_id) AS function_name,
-  count(*) AS calls,
-  sum(dur_ns) AS total_ns,
-  100.0 * sum(dur_ns) / nullif(sum(sum(dur_ns)) OVER (), 0) AS time_pct,
-  avg(dur_ns) AS mean_ns,
-  median(dur_ns) AS median_ns,
-  max(dur_ns) AS max_ns
-FROM host_callback
-GROUP BY name_id
+  calls,
+  total_ns,
+  100.0 * total_ns / nullif(sum(total_ns) OVER (), 0) AS time_pct,
+  mean_ns,
+  median_ns,
+  max_ns
+FROM summed
 ORDER BY total_ns DESC, calls DESC, function_name, name_id

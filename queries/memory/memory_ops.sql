@@ -95,11 +95,37 @@ classed AS (
     END AS from_bytes
   FROM operation
   CROSS JOIN scope
+),
+summed AS (
+  SELECT
+    min(op_name) AS op_name,
+    min(src_memory) AS src_memory,
+    min(dst_memory) AS dst_memory,
+    op_kind,
+    copy_kind,
+    src_kind,
+    dst_kind,
+    global_pid,
+    device_id,
+    src_device_id,
+    dst_device_id,
+    from_bytes,
+    count(*) AS calls,
+    sum(dur_ns) AS total_ns,
+    busy_ns(from_ns, to_ns) AS busy_ns,
+    median(dur_ns) AS median_ns,
+    sum(size_bytes) AS total_bytes,
+    avg(size_bytes) AS mean_size_bytes,
+    -- For an operation that crosses an end of --time, only the bytes of the part inside.
+    sum(iif(to_ns - from_ns < dur_ns, 1.0 * size_bytes * (to_ns - from_ns) / dur_ns, size_bytes)) AS inside_bytes,
+    median(1e9 * size_bytes / nullif(dur_ns, 0)) AS median_rate_bytes_per_s
+  FROM classed
+  GROUP BY op_kind, copy_kind, src_kind, dst_kind, global_pid, device_id, src_device_id, dst_device_id, from_bytes
 )
 SELECT
-  min(op_name) AS op_name,
-  min(src_memory) AS src_memory,
-  min(dst_memory) AS dst_memory,
+  op_name,
+  src_memory,
+  dst_memory,
   CASE from_bytes
     WHEN 0 THEN 'under 4 KiB'
     WHEN 4096 THEN '4 to 64 KiB'
@@ -109,23 +135,20 @@ SELECT
     WHEN 268435456 THEN '256 MiB and over'
   END AS size_class,
   from_bytes,
-  count(*) AS calls,
-  100.0 * sum(dur_ns) / nullif(sum(sum(dur_ns)) OVER (), 0) AS time_pct,
-  sum(dur_ns) AS total_ns,
-  busy_ns(from_ns, to_ns) AS busy_ns,
-  median(dur_ns) AS median_ns,
-  sum(size_bytes) AS total_bytes,
-  avg(size_bytes) AS mean_size_bytes,
-  -- For an operation that crosses an end of --time, only the bytes of the part inside.
-  1e9 * sum(iif(to_ns - from_ns < dur_ns, 1.0 * size_bytes * (to_ns - from_ns) / dur_ns, size_bytes))
-    / nullif(busy_ns(from_ns, to_ns), 0) AS rate_bytes_per_s,
-  median(1e9 * size_bytes / nullif(dur_ns, 0)) AS median_rate_bytes_per_s,
+  calls,
+  100.0 * total_ns / nullif(sum(total_ns) OVER (), 0) AS time_pct,
+  total_ns,
+  busy_ns,
+  median_ns,
+  total_bytes,
+  mean_size_bytes,
+  1e9 * inside_bytes / nullif(busy_ns, 0) AS rate_bytes_per_s,
+  median_rate_bytes_per_s,
   global_pid >> 24 & 16777215 AS pid,
   device_id,
   src_device_id,
   dst_device_id
-FROM classed
-GROUP BY op_kind, copy_kind, src_kind, dst_kind, global_pid, device_id, src_device_id, dst_device_id, from_bytes
+FROM summed
 ORDER BY
   total_ns DESC,
   total_bytes DESC,

@@ -29,19 +29,35 @@ limits: >-
   makes these calls inside MPI calls: do not add up both.
 see_also: [mpi_event_sum, mpi_gpu_time_util_map, network_sum]
 ---*/
+WITH
+summed AS (
+  SELECT
+    ucx_kind,
+    name_id,
+    count(*) AS calls,
+    sum(dur_ns) AS total_ns,
+    avg(dur_ns) AS mean_ns,
+    median(dur_ns) AS median_ns,
+    max(dur_ns) AS max_ns,
+    count(size_bytes) AS messages,
+    sum(size_bytes) AS total_bytes,
+    max(size_bytes) AS max_bytes,
+    count(DISTINCT peer_worker) AS peers
+  FROM ucx_call
+  GROUP BY ucx_kind, name_id
+)
 SELECT
   ucx_kind,
   (SELECT text FROM string WHERE string_id = name_id) AS ucx_name,
-  count(*) AS calls,
-  sum(dur_ns) AS total_ns,
-  100.0 * sum(dur_ns) / nullif(sum(sum(dur_ns)) OVER (), 0) AS time_pct,
-  avg(dur_ns) AS mean_ns,
-  median(dur_ns) AS median_ns,
-  max(dur_ns) AS max_ns,
-  count(size_bytes) AS messages,
-  sum(size_bytes) AS total_bytes,
-  max(size_bytes) AS max_bytes,
-  count(DISTINCT peer_worker) AS peers
-FROM ucx_call
-GROUP BY ucx_kind, name_id
+  calls,
+  total_ns,
+  100.0 * total_ns / nullif(sum(total_ns) OVER (), 0) AS time_pct,
+  mean_ns,
+  median_ns,
+  max_ns,
+  messages,
+  total_bytes,
+  max_bytes,
+  peers
+FROM summed
 ORDER BY total_ns DESC, calls DESC, ucx_name, ucx_kind, name_id

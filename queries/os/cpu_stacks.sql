@@ -71,15 +71,14 @@ top AS (
   LIMIT :limit
 ),
 named AS (
-  SELECT
-    cpu_stack.sample_id,
-    group_concat(
-      replace(cpu_stack.function_name, ';', ':') || iif(cpu_stack.is_kernel, '_[k]', ''),
-      ';' ORDER BY cpu_stack.from_leaf DESC
-    ) AS stack
-  FROM cpu_stack
-  WHERE cpu_stack.sample_id IN (SELECT example_id FROM top)
-  GROUP BY cpu_stack.sample_id
+  SELECT sample_id, group_concat(name, ';') AS stack
+  FROM (
+    SELECT sample_id, replace(function_name, ';', ':') || iif(is_kernel, '_[k]', '') AS name
+    FROM cpu_stack
+    WHERE sample_id IN (SELECT example_id FROM top)
+    ORDER BY sample_id, from_leaf DESC
+  )
+  GROUP BY sample_id
 )
 SELECT
   (SELECT thread_name FROM thread WHERE thread.global_tid = top.group_id) AS thread_name,

@@ -7,7 +7,7 @@ use super::output::write_to;
 use crate::CHAPTERS;
 use nsq_ask::open_report::OpenReport;
 use nsq_check::lint::EmptyReport;
-use nsq_engine::compile::{Invocation, Layout, Plan, functions_in, script};
+use nsq_engine::compile::{Invocation, Layout, OWN_FORMS, Plan, functions_in, in_own_functions, script};
 use nsq_engine::execute::FUNCTIONS;
 use nsq_engine::normalize::{self, Installation, Scope, UNSCOPED};
 use nsq_library::catalog::Catalog;
@@ -124,7 +124,15 @@ fn standalone(args: &Args, catalog: &Catalog, invocation: &Invocation) -> Result
         normalize::plan_script(&schema, catalog, &scope, plan.reads.iter().map(String::as_str))?;
     let report = args.report.as_deref().and_then(Path::file_name).unwrap_or("report".as_ref());
     let natives = native(&plan, &installation, catalog);
-    let text = script(&plan, &installation, &natives, &report.to_string_lossy());
+    let report = report.to_string_lossy();
+    // For a report, the script is to be run. Without one it is read, and says what the file says.
+    if args.report.is_some() && has_own_form(&plan, &installation, &natives) {
+        let own = in_own_functions(&script(&plan, &installation, &[], &report));
+        if let Some(own) = own {
+            return Ok(format!("-- in SQLite's own functions: {}\n{own}", natives.join(", ")));
+        }
+    }
+    let text = script(&plan, &installation, &natives, &report);
     Ok(match args.report {
         Some(_) => text,
         None => text.replacen(
@@ -133,6 +141,15 @@ fn standalone(args: &Args, catalog: &Catalog, invocation: &Invocation) -> Result
             usize::from(!text.starts_with("-- needs nsq")),
         ),
     })
+}
+
+/// Whether the script may do without what it needs of nsq: functions alone, and no relation that would stay empty. The answers that it
+/// asks must count what the query counts, because a script has one scope.
+fn has_own_form(plan: &Plan, installation: &Installation, natives: &[String]) -> bool {
+    !natives.is_empty()
+        && installation.natives.is_empty()
+        && natives.iter().all(|native| OWN_FORMS.contains(&native.as_str()))
+        && plan.asks.iter().all(|asked| asked.plan.as_recorded == plan.as_recorded)
 }
 
 /// Whether a relation is built from another.

@@ -80,7 +80,7 @@ pub fn code_only(sql: &str) -> String {
 }
 
 /// The statement in pieces, and whether each is code: a comment or a string literal is not.
-fn pieces(sql: &str) -> impl Iterator<Item = (&str, bool)> {
+pub(super) fn pieces(sql: &str) -> impl Iterator<Item = (&str, bool)> {
     let mut rest = sql;
     iter::from_fn(move || {
         let end = |of: usize, text: &str| rest[of..].find(text).map_or(rest.len(), |at| of + at);
