@@ -61,7 +61,8 @@ span AS (
     used.device_id,
     used.pid,
     min(used.start_ns, coalesce(called.start_ns, used.start_ns)) AS start_ns,
-    max(used.end_ns, coalesce(called.end_ns, used.end_ns)) AS end_ns
+    max(used.end_ns, coalesce(called.end_ns, used.end_ns)) AS end_ns,
+    called.pid IS NOT NULL AS has_calls
   FROM used
   LEFT JOIN called
     ON called.pid = used.pid
@@ -80,30 +81,42 @@ steady AS MATERIALIZED (
     OR is_only
   GROUP BY gpu_id, pid
 ),
+kind (phase) AS (
+  VALUES ('once'), ('start-up'), ('steady'), ('tail')
+),
 phase AS MATERIALIZED (
-  SELECT span.*, 'once' AS phase, NULL AS step_count
+  SELECT
+    span.gpu_id,
+    span.device_id,
+    span.pid,
+    span.has_calls,
+    CASE kind.phase
+      WHEN 'steady' THEN steady.start_ns
+      WHEN 'tail' THEN steady.end_ns
+      ELSE span.start_ns
+    END AS start_ns,
+    CASE kind.phase
+      WHEN 'start-up' THEN steady.start_ns
+      WHEN 'steady' THEN steady.end_ns
+      ELSE span.end_ns
+    END AS end_ns,
+    kind.phase,
+    CASE kind.phase
+      WHEN 'start-up' THEN steady.warm_up_count
+      WHEN 'steady' THEN steady.step_count
+      WHEN 'tail' THEN steady.tail_count
+    END AS step_count
   FROM span
-  WHERE NOT EXISTS (SELECT 1 FROM steady WHERE steady.gpu_id = span.gpu_id AND steady.pid = span.pid)
-  UNION ALL
-  SELECT span.gpu_id, span.device_id, span.pid, span.start_ns, steady.start_ns, 'start-up', steady.warm_up_count
-  FROM span
-  JOIN steady
+  LEFT JOIN steady
     ON steady.gpu_id = span.gpu_id
     AND steady.pid = span.pid
-  WHERE span.start_ns < steady.start_ns
-  UNION ALL
-  SELECT span.gpu_id, span.device_id, span.pid, steady.start_ns, steady.end_ns, 'steady', steady.step_count
-  FROM span
-  JOIN steady
-    ON steady.gpu_id = span.gpu_id
-    AND steady.pid = span.pid
-  UNION ALL
-  SELECT span.gpu_id, span.device_id, span.pid, steady.end_ns, span.end_ns, 'tail', steady.tail_count
-  FROM span
-  JOIN steady
-    ON steady.gpu_id = span.gpu_id
-    AND steady.pid = span.pid
-  WHERE steady.end_ns < span.end_ns
+  CROSS JOIN kind
+  WHERE CASE kind.phase
+    WHEN 'once' THEN steady.pid IS NULL
+    WHEN 'start-up' THEN span.start_ns < steady.start_ns
+    WHEN 'steady' THEN steady.pid IS NOT NULL
+    ELSE steady.end_ns < span.end_ns
+  END
 ),
 -- Start-up is short: most kernels come later.
 first_kernel AS MATERIALIZED (
@@ -150,8 +163,8 @@ SELECT
   phase.end_ns,
   phase.step_count,
   iif(phase.phase = 'start-up', coalesce(first_kernel.kernel_count, 0), NULL) AS first_kernel_count,
-  iif(phase.pid IN (SELECT pid FROM called), coalesce(in_calls.load_ns, 0), NULL) AS load_ns,
-  iif(phase.pid IN (SELECT pid FROM called), coalesce(in_calls.memory_ns, 0), NULL) AS memory_ns,
+  iif(phase.has_calls, coalesce(in_calls.load_ns, 0), NULL) AS load_ns,
+  iif(phase.has_calls, coalesce(in_calls.memory_ns, 0), NULL) AS memory_ns,
   coalesce(uploaded.upload_ns, 0) AS upload_ns,
   coalesce(uploaded.upload_bytes, 0) AS upload_bytes
 FROM phase

@@ -193,12 +193,13 @@ first_op AS MATERIALIZED (
   WHERE start_ns IN (SELECT start_ns FROM placed)
 ),
 begun AS MATERIALIZED (
-  SELECT DISTINCT placed.global_tid, first_op.device_id
+  SELECT placed.global_tid, json_group_array(DISTINCT first_op.device_id) AS devices
   FROM first_op
   JOIN placed
     ON placed.pid = first_op.pid
     AND placed.start_ns = first_op.start_ns
   WHERE first_op.pid IN (SELECT pid FROM shared)
+  GROUP BY placed.global_tid
 )
 SELECT
   process_gpu.gpu_id,
@@ -237,10 +238,9 @@ JOIN step
   AND step.step = placed.step
 LEFT JOIN middle
   ON middle.global_tid = placed.global_tid
-WHERE (
-    (placed.global_tid, process_gpu.device_id) IN (SELECT global_tid, device_id FROM begun)
-    OR placed.global_tid NOT IN (SELECT global_tid FROM begun)
-  )
+LEFT JOIN begun
+  ON begun.global_tid = placed.global_tid
+WHERE (begun.devices IS NULL OR process_gpu.device_id IN (SELECT value FROM json_each(begun.devices)))
   -- Threads that take the same steps at other times have parts of other steps in the time of one.
   AND (of_scope.start_ns IS NULL OR placed.to_ns > of_scope.start_ns)
   AND (of_scope.end_ns IS NULL OR placed.from_ns < of_scope.end_ns)

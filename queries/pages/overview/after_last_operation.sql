@@ -239,7 +239,13 @@ collective AS MATERIALIZED (
     ON call.range_id = range.range_id
 ),
 counted AS MATERIALIZED (
-  SELECT pid, range_text, communicator, count(*) AS range_count, sum(op_count > 0) AS done_count
+  SELECT
+    pid,
+    range_text,
+    communicator,
+    count(*) AS range_count,
+    sum(op_count > 0) AS done_count,
+    min(count(*)) OVER (PARTITION BY range_text, communicator) AS least_count
   FROM collective
   GROUP BY pid, range_text, communicator
 ),
@@ -259,12 +265,7 @@ judged AS (
     own.range_count,
     -- The one that runs has GPU work.
     own.done_count + (wait.kind <> 'collective') AS place,
-    (
-      SELECT min(counted.range_count)
-      FROM counted
-      WHERE counted.range_text = collective.range_text
-        AND counted.communicator IS NOT DISTINCT FROM collective.communicator
-    ) AS other_count
+    own.least_count AS other_count
   FROM wait
   CROSS JOIN capture
   LEFT JOIN collective
