@@ -41,7 +41,7 @@ when_empty: "no kernel was recorded"
 limits: >-
   Rows are sorted by api_total_ns, the cost on the CPU. A long queue time alone is not a fault: it means that the CPU
   is ahead of the GPU. A call that blocks because the queue is full counts as API time, but not as launch-bound:
-  launch_queue has the time of such calls. Executions without a recorded call count only in calls and in the execution
+  launch_queue has the time of these calls. Executions without a recorded call count only in calls and in the execution
   times. All kernels of a graph launch share one call: it counts once for each kernel name, and the wait of a later
   kernel includes the earlier ones. Kernels of a CUDA graph traced as a whole are not included.
 see_also: [cuda_kern_exec_sum, cuda_kern_exec_trace, launch_queue, top_kernels]

@@ -8,7 +8,7 @@ kind: info
 tags: [cuda, gpu]
 internal: true
 reads: []
-asks: [diff_calls, diff_gpu_work, diff_ranges, diff_side, diff_windows]
+asks: [diff_side, diff_windows]
 across: true
 params:
   - {name: per_iteration, type: bool, default: true, doc: "Whether to compare steps, if the reports have any."}
@@ -31,7 +31,7 @@ columns:
   - {name: step_blocks, type: int, unit: count, label: "thread blocks of a step", priority: 3, doc: "Thread blocks of the median step; null without steps."}
   - {name: graph_count, type: int, unit: count, label: "graph executions", priority: 3, doc: "Executions of CUDA graphs that were traced as a whole."}
   - {name: graph_ns, type: duration, unit: ns, label: "graph time", priority: 3, doc: "Sum of their durations."}
-  - {name: lacks, type: text, label: "lacks", priority: 3, doc: "What the report has none of, in the scope: GPU work, or all that is compared. Null if it has GPU work."}
+  - {name: lacks, type: text, label: "lacks", priority: 3, doc: "GPU work, if the report has none in the scope; else null."}
 checks:
   - stalled_count >= 0 AND (stalled_count > 0) = (stalled_ns IS NOT NULL)
   - unit_count >= 1 AND iteration_count >= 0
@@ -54,23 +54,6 @@ stalled AS MATERIALIZED (
   SELECT side, count(DISTINCT global_tid || ' ' || place) AS stalled_count, max(window_ns) AS stalled_ns
   FROM diff_windows
   WHERE kind = 'stalled'
-  GROUP BY side
-),
-had AS MATERIALIZED (
-  SELECT side, max(is_gpu) AS has_gpu
-  FROM (
-    SELECT side, 1 AS is_gpu
-    FROM diff_gpu_work
-    UNION ALL
-    SELECT side, 1
-    FROM diff_windows
-    UNION ALL
-    SELECT side, 0
-    FROM diff_ranges
-    UNION ALL
-    SELECT side, 0
-    FROM diff_calls
-  )
   GROUP BY side
 ),
 -- What most runs of a side have is how the program runs.
@@ -101,15 +84,9 @@ SELECT
   run.step_blocks,
   run.graph_count,
   run.graph_ns,
-  CASE
-    WHEN run.kernel_count + run.graph_count > 0 OR had.has_gpu THEN NULL
-    WHEN had.side IS NULL THEN 'GPU work, CUDA call or NVTX range'
-    ELSE 'GPU work'
-  END AS lacks
+  iif(run.kernel_count + run.graph_count > 0 OR run.side IN (SELECT side FROM diff_windows), NULL, 'GPU work') AS lacks
 FROM diff_side AS run
 CROSS JOIN usual
-LEFT JOIN had
-  ON had.side = run.side
 LEFT JOIN counted
   ON counted.side = run.side
 LEFT JOIN stalled
