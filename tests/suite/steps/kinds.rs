@@ -660,6 +660,37 @@ fn a_collective_until_the_end_is_a_hang() {
     assert!(!screen.contains("Warning: One execution"), "{screen}");
 }
 
+/// Before each step, the main thread waits for a thread that reads.
+#[test]
+fn what_a_loader_reads_is_said() {
+    let calls = |function: &str, thread: i64, share: i64| {
+        format!(
+            "CREATE TABLE IF NOT EXISTS OSRT_API (
+               start INTEGER, end INTEGER, eventClass INTEGER, globalTid INTEGER, nameId INTEGER,
+               returnValue INTEGER, nestingLevel INTEGER, callchainId INTEGER, argumentsId INTEGER
+             );
+             INSERT INTO StringIds (id, value) SELECT max(id) + 1, '{function}' FROM StringIds;
+             INSERT INTO OSRT_API
+             SELECT end + 1000, end + (next_start - end) * {share} / 100, 27, globalTid + {thread},
+               (SELECT max(id) FROM StringIds), 0, 0, 0, 0
+             FROM (
+               SELECT end, globalTid, lead(start) OVER (ORDER BY start) AS next_start
+               FROM CUPTI_ACTIVITY_KIND_RUNTIME
+             )
+             WHERE next_start - end > 10000000;"
+        )
+    };
+    let waits = calls("pthread_cond_wait", 0, 99);
+    let made = paused(20 * MS, |_| ()).with(&waits).with(&calls("pread64", 7, 60));
+    let screen = made.screen();
+    assert!(screen.contains("Meanwhile another thread is in pread64 for 60"), "{screen}");
+    assert!(screen.contains("Fix: Prepare data in more threads or processes"), "{screen}");
+    // A wait without a reader.
+    let screen = paused(20 * MS, |_| ()).with(&waits).screen();
+    assert!(screen.contains("The launching thread is in pthread_cond_wait"), "{screen}");
+    assert!(!screen.contains("Meanwhile another thread"), "{screen}");
+}
+
 /// After the last CUDA call, the main thread waits for a lock, or writes a file.
 #[test]
 fn what_follows_the_last_cuda_call_is_said() {

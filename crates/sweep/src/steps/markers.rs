@@ -14,16 +14,25 @@ pub(super) struct Places {
 
 impl Places {
     pub(super) fn new(names: &[u32]) -> Self {
+        Self::of_those(names, |_| true)
+    }
+
+    /// Where runs of each name begin: an optimizer launches the same kernel many times in a row.
+    pub(super) fn of_runs(names: &[u32]) -> Self {
+        Self::of_those(names, |place| place == 0 || names[place - 1] != names[place])
+    }
+
+    fn of_those(names: &[u32], counts: impl Fn(usize) -> bool) -> Self {
         let most = names.iter().max().map_or(0, |&name| name as usize + 1);
         let mut starts = vec![0u32; most + 1];
-        for &name in names {
+        for (_, &name) in names.iter().enumerate().filter(|&(place, _)| counts(place)) {
             starts[name as usize + 1] += 1;
         }
         for name in 0..most {
             starts[name + 1] += starts[name];
         }
-        let (mut next, mut places) = (starts.clone(), vec![0u32; names.len()]);
-        for (place, &name) in (0u32..).zip(names) {
+        let (mut next, mut places) = (starts.clone(), vec![0u32; starts[most] as usize]);
+        for (place, &name) in (0u32..).zip(names).filter(|&(place, _)| counts(place as usize)) {
             let at = &mut next[name as usize];
             places[*at as usize] = place;
             *at += 1;

@@ -15,7 +15,7 @@ mod times;
 
 use crate::projection::Stop;
 use likeness::Likeness;
-use markers::Markers;
+use markers::{Markers, Places};
 use times::Times;
 
 /// What a process launched on a GPU, in the order of the launches. All columns have the same length.
@@ -137,26 +137,32 @@ impl Sequence {
     fn search(&self, is_whole: bool, stop: Stop<'_>) -> Option<Vec<Repeat>> {
         let times = Times::of(self);
         let is_step = |found: &[Repeat]| found.first().is_some_and(|first| first.kind == Kind::Step);
-        let found = self.search_by(is_whole, false, &times, stop)?;
+        let places = Places::new(&self.names);
+        let found = self.search_by(is_whole, false, &places, &times, stop)?;
         if is_step(&found) {
             return Some(found);
         }
         // A few launches of graphs can have most of the time.
-        let by_time = self.search_by(is_whole, true, &times, stop)?;
-        Some(if is_step(&by_time) { by_time } else { found })
+        let by_time = self.search_by(is_whole, true, &places, &times, stop)?;
+        if is_step(&by_time) {
+            return Some(by_time);
+        }
+        // An optimizer that launches one kernel many times in a row, after several batches, ends a step.
+        let runs = self.search_by(is_whole, false, &Places::of_runs(&self.names), &times, stop)?;
+        Some(if is_step(&runs) { runs } else { found })
     }
 
     fn search_by(
         &self,
         is_whole: bool,
         by_time: bool,
+        places: &Places,
         times: &Times,
         stop: Stop<'_>,
     ) -> Option<Vec<Repeat>> {
-        let places = markers::Places::new(&self.names);
         let mut found: Vec<(Repeat, f32)> = Vec::new();
         let mut likeness = Likeness::new(&self.names);
-        for markers in Markers::likeliest(&places, times, by_time, CANDIDATES) {
+        for markers in Markers::likeliest(places, times, by_time, CANDIDATES) {
             if stop.is_over() {
                 return None;
             }
@@ -232,7 +238,8 @@ impl Sequence {
         };
         // Several steps in a row, such as from one line of a log to the next, are no step.
         let is_more = |outer: usize| {
-            let mut inner = sure.iter().filter(|&&inner| inner > outer);
+            let is_inner = |&&inner: &&usize| inner > outer && times.has_kernels(&repeats[inner]);
+            let mut inner = sure.iter().filter(is_inner);
             inner.all(|&inner| is_more(&repeats[outer], &repeats[inner], times))
         };
         let is_step = |&place: &usize| {

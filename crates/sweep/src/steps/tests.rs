@@ -294,6 +294,30 @@ fn parts_before_a_long_kernel_are_no_steps() {
 }
 
 #[test]
+fn an_optimizer_of_equal_launches_ends_a_step_of_several_batches() {
+    let batch = training(12, 0);
+    let mut program = Program::default();
+    for _ in 0..12 {
+        program.begin();
+        (0..4).for_each(|_| program.launch_all(batch.iter().copied()));
+        program.launch_all([50; 80]);
+    }
+    assert_eq!(program.found(), program.begins);
+}
+
+#[test]
+fn copies_in_a_step_are_no_steps() {
+    let mut program = Program::default();
+    for _ in 0..20 {
+        program.begin();
+        (0..100).for_each(|_| program.read_back());
+        program.launch(7);
+        program.wait();
+    }
+    assert_eq!(program.found(), program.begins);
+}
+
+#[test]
 fn nothing_is_found_where_nothing_repeats() {
     let mut dice = Dice(3);
     for length in [0, 1, 2, 3, 5, 100, 5000] {

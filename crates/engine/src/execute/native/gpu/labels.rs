@@ -30,17 +30,23 @@ pub(super) struct Labels {
     texts: Texts,
     /// By string ID of a kernel's name: its place in `values`.
     kernels: HashMap<i64, u32>,
+    /// By ID and text: the place in `values`. Each part of a large table names its operations anew.
+    known: HashMap<(i64, u32), u32>,
 }
 
 impl Labels {
-    /// Adds a name that is not a kernel's, and returns its place in `values`.
+    /// Adds a name that is not a kernel's, if it is new, and returns its place in `values`.
     pub(super) fn add(&mut self, id: i64, text: &str, activity: Activity) -> u32 {
         let name = self.texts.place(text.as_bytes());
         if name as usize == self.names.len() {
             self.names.push(text.to_owned());
         }
-        self.values.push(Label { id, name, activity });
-        self.values.len() as u32 - 1
+        let next = self.values.len() as u32;
+        let place = *self.known.entry((id, name)).or_insert(next);
+        if place == next {
+            self.values.push(Label { id, name, activity });
+        }
+        place
     }
 
     /// The place of a kernel's name in `values`.
@@ -53,5 +59,21 @@ impl Labels {
         let place = self.add(id, &text, activity(&text));
         self.kernels.insert(id, place);
         Ok(place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_several_parts_of_a_table_have_is_one() {
+        let mut labels = Labels::default();
+        let mut add = |id, text| labels.add(id, text, Activity::Memory);
+        let upload = add(1, "[CUDA memcpy Host-to-Device]");
+        let fill = add(0, "[CUDA memset]");
+        assert_eq!(add(1, "[CUDA memcpy Host-to-Device]"), upload);
+        assert_eq!(add(0, "[CUDA memset]"), fill);
+        assert_eq!(labels.values.len(), 2);
     }
 }

@@ -1,0 +1,59 @@
+/*---
+name: feeding_calls
+version: 1
+title: System calls of other threads in idle time
+summary: Files and sockets that other threads read while a launching thread waits.
+why: To see what a GPU waits for whose launching thread waits for another thread, such as a loader.
+kind: sum
+tags: [gpu, osrt]
+internal: true
+reads: [all_os_call, idle_os_call, string]
+requires: [idle_part, os_call]
+columns:
+  - {name: function_name, type: text, label: "OS call", priority: 0, doc: "Function that the other threads were in, such as pread64."}
+  - {name: thread_count, type: int, unit: count, label: "threads", priority: 0, doc: "Threads that were in it."}
+  - {name: total_ns, type: duration, unit: ns, label: "time", priority: 0, doc: "Time in these calls while a launching thread of the process waited for a thread and a GPU idled; threads add up."}
+  - {name: waited_ns, type: duration, unit: ns, label: "waited", priority: 1, doc: "How long launching threads waited meanwhile."}
+checks:
+  - total_ns > 0
+limits: Of nested calls, each counts under its own name. What the other threads compute has no row.
+see_also: [idle_calls, host_work, syscall_sum]
+---*/
+WITH
+waited AS MATERIALIZED (
+  SELECT DISTINCT global_tid, start_ns, end_ns
+  FROM idle_os_call
+  WHERE function_name IN ('futex', 'pthread_join')
+    OR function_name GLOB 'sem_*wait'
+    OR function_name GLOB 'pthread_cond_*wait'
+),
+met AS (
+  SELECT
+    name_id,
+    global_tid,
+    overlap_ns((SELECT time_set(start_ns, end_ns) FROM waited), start_ns, end_ns) AS dur_ns
+  FROM all_os_call
+  WHERE event_class = 27
+    AND EXISTS (SELECT 1 FROM waited)
+    AND global_tid NOT IN (SELECT global_tid FROM waited)
+    AND global_tid / 16777216 IN (SELECT global_tid / 16777216 FROM waited)
+    AND name_id IN (
+      SELECT string_id
+      FROM string
+      WHERE text IN (
+          'read', 'pread', 'pread64', 'readv', 'preadv', 'fread', 'recv', 'recvfrom', 'recvmsg',
+          'open', 'open64', 'openat', 'fopen'
+        )
+    )
+)
+SELECT
+  string.text AS function_name,
+  count(DISTINCT met.global_tid) AS thread_count,
+  sum(met.dur_ns) AS total_ns,
+  (SELECT sum(end_ns - start_ns) FROM waited) AS waited_ns
+FROM met
+JOIN string
+  ON string.string_id = met.name_id
+WHERE met.dur_ns > 0
+GROUP BY function_name
+ORDER BY total_ns DESC, function_name
