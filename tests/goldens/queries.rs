@@ -207,10 +207,11 @@ const ROWS_FROM_TRACES: [&str; 12] = [
     "xla_op_sum",
 ];
 
-/// Findings that only real reports, seeded faults, captures of `tests/suite/facts` or the example show: see
+/// Findings that only real reports, seeded faults, captures of `tests/suite/facts` and `steps`, or the example show: see
 /// `tests/suite/findings.rs`.
-const ROWS_ON_REAL_REPORTS: [&str; 13] = [
+const ROWS_ON_REAL_REPORTS: [&str; 14] = [
     "allocating_range",
+    "feeding_calls",
     "fp32_matmul",
     "job_hang",
     "kernel_trend",
