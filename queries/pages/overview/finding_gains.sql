@@ -31,7 +31,7 @@ checks:
 limits: See critical_part. A finding that narrows another one comes before it if it gains half as much or more.
 ---*/
 WITH
--- Edits list intervals, in megabytes: here is their only copy. The pluses below hinder indexes, which would be others.
+-- Edits list intervals, in megabytes: others name the finding instead. The pluses below hinder indexes, which copy them.
 fix AS MATERIALIZED (
   SELECT
     value ->> 0 AS finding,
@@ -106,21 +106,13 @@ ranked AS MATERIALIZED (
     ON alone.finding = +fix.finding
   CROSS JOIN now
 ),
-joined AS NOT MATERIALIZED (
-  SELECT
-    rank,
-    (
-      SELECT coalesce(group_concat(fix.edits, char(10)), '')
-      FROM (SELECT finding FROM ranked WHERE ranked.rank <= nth.rank ORDER BY ranked.rank) AS before
-      CROSS JOIN fix
-      WHERE +fix.finding = before.finding
-    ) AS edits
-  FROM (
-    SELECT 0 AS rank
-    UNION ALL
-    SELECT rank
-    FROM ranked
-  ) AS nth
+joined AS MATERIALIZED (
+  SELECT 0 AS rank, '' AS edits
+  UNION ALL
+  SELECT ranked.rank, group_concat(fix.edits, char(10)) OVER (ORDER BY ranked.rank)
+  FROM ranked
+  CROSS JOIN fix
+  WHERE +fix.finding = ranked.finding
 ),
 -- The GPU that takes longest, each time.
 together AS MATERIALIZED (
