@@ -31,7 +31,7 @@ checks:
 limits: See critical_part. A finding that narrows another one comes before it if it gains half as much or more.
 ---*/
 WITH
--- Edits list intervals, in megabytes: others name the finding instead. The pluses below hinder indexes, which copy them.
+-- Edits list intervals, in megabytes: others name the finding instead. Each plus hinders an index, which is a copy.
 fix AS MATERIALIZED (
   SELECT
     value ->> 0 AS finding,
