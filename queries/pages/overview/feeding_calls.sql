@@ -21,7 +21,7 @@ see_also: [idle_calls, host_work, syscall_sum]
 ---*/
 WITH
 waited AS MATERIALIZED (
-  SELECT DISTINCT global_tid, start_ns, end_ns
+  SELECT DISTINCT global_tid, global_tid / 16777216 AS process, start_ns, end_ns
   FROM idle_os_call
   WHERE function_name IN ('futex', 'pthread_join')
     OR function_name GLOB 'sem_*wait'
@@ -31,12 +31,18 @@ met AS (
   SELECT
     name_id,
     global_tid,
-    overlap_ns((SELECT time_set(start_ns, end_ns) FROM waited), start_ns, end_ns) AS dur_ns
+    -- A loader feeds the threads of its own process.
+    overlap_ns(
+      (SELECT time_set(process, start_ns, end_ns) FROM waited),
+      global_tid / 16777216,
+      start_ns,
+      end_ns
+    ) AS dur_ns
   FROM all_os_call
   WHERE event_class = 27
     AND EXISTS (SELECT 1 FROM waited)
     AND global_tid NOT IN (SELECT global_tid FROM waited)
-    AND global_tid / 16777216 IN (SELECT global_tid / 16777216 FROM waited)
+    AND global_tid / 16777216 IN (SELECT process FROM waited)
     AND name_id IN (
       SELECT string_id
       FROM string
