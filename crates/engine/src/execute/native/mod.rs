@@ -62,10 +62,14 @@ pub(super) fn install(
     if installation.inputs.is_empty() {
         return Ok(None);
     }
+    let rules = match &loads {
+        Some(loads) => loads.rules(&installation.rules),
+        None => Arc::new(NameRules::new(installation.rules.clone())),
+    };
     let natives = Arc::new(Natives {
         natives: installation.natives.clone(),
         inputs: installation.inputs.clone(),
-        rules: Arc::new(NameRules::new(installation.rules.clone())),
+        rules,
         loads,
         projections: installation.inputs.iter().map(|_| OnceLock::new()).collect(),
         occupancies: installation.inputs.iter().map(|_| OnceLock::new()).collect(),

@@ -1,7 +1,7 @@
 //! Reads the relations of a report into a projection.
 
 use super::interner::{Interners, Known};
-use super::names::Names;
+use super::names::{NameRules, Names};
 use super::ranges::{place_at_creation, read_ranges, renumber};
 use crate::execute::guard;
 use crate::execute::limits::{self, Limits};
@@ -11,6 +11,7 @@ use crate::execute::native::reader::Reader;
 use crate::execute::native::store::Store;
 use crate::normalize::{Attribute, Input, Scope};
 use foldhash::{HashMap, HashMapExt};
+use nsq_library::catalog::Rules;
 use nsq_sweep::calls::Calls;
 use nsq_sweep::projection::{
     Attribution, Capture, Failure, Keep, Kernel, Launch, Launches, Links, NONE, Op, OpKind, Ops,
@@ -32,7 +33,11 @@ pub(super) struct Loaded {
 
 /// What was read of a report, for other sessions that read the same.
 #[derive(Default)]
-pub struct Loads(Mutex<Vec<(Input, Loaded)>>);
+pub struct Loads {
+    loaded: Mutex<Vec<(Input, Loaded)>>,
+    /// To compile them takes longer than to ask a small report.
+    rules: Mutex<Vec<Arc<NameRules>>>,
+}
 
 impl fmt::Debug for Loads {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -43,17 +48,28 @@ impl fmt::Debug for Loads {
 impl Loads {
     #[cfg(test)]
     pub(in crate::execute) fn count(&self) -> usize {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.loaded.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
     fn find(&self, input: &Input) -> Option<Loaded> {
-        let loads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let loads = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         loads.iter().find(|(known, _)| known.reads_same(input)).map(|(_, loaded)| loaded.clone())
     }
 
     fn keep(&self, input: &Input, loaded: &Loaded) {
-        let mut loads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut loads = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         loads.push((input.clone(), loaded.clone()));
+    }
+
+    /// The rules of these files, which are compiled once.
+    pub(in crate::execute::native) fn rules(&self, files: &[Vec<Rules>; 3]) -> Arc<NameRules> {
+        let mut rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = rules.iter().find(|known| known.are_of(files)).map(Arc::clone);
+        known.unwrap_or_else(|| {
+            let fresh = Arc::new(NameRules::new(files.clone()));
+            rules.push(Arc::clone(&fresh));
+            fresh
+        })
     }
 }
 

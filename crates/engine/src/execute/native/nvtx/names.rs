@@ -6,7 +6,7 @@ use foldhash::{HashMap, HashMapExt};
 use nsq_library::catalog::{Rule, Rules, Setting};
 use nsq_sweep::projection::{NONE, Stop, StopCheck};
 use nsq_value::error::{Error, Result};
-use regex::{Regex, RegexBuilder};
+use regex::{Regex, RegexBuilder, bytes};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -167,20 +167,44 @@ impl Names {
     }
 }
 
-/// Rules about one subject, compiled on first use. Few queries need any.
-#[derive(Debug, Default)]
-struct Compiled<T> {
-    files: Vec<Rules>,
-    rules: OnceLock<Result<Vec<(Regex, T)>, String>>,
+/// A compiled regular expression of a rule.
+trait Pattern: Sized {
+    fn compile(text: &str) -> std::result::Result<Self, regex::Error>;
 }
 
-impl<T> Compiled<T> {
+impl Pattern for Regex {
+    fn compile(text: &str) -> std::result::Result<Self, regex::Error> {
+        RegexBuilder::new(text).size_limit(RULE_LIMIT).build()
+    }
+}
+
+impl Pattern for bytes::Regex {
+    /// Without the many ranges of Unicode's classes, which take most of the time to compile it, if the text is ASCII.
+    fn compile(text: &str) -> std::result::Result<Self, regex::Error> {
+        bytes::RegexBuilder::new(text).unicode(!text.is_ascii()).size_limit(RULE_LIMIT).build()
+    }
+}
+
+/// Rules about one subject, compiled on first use. Few queries need any.
+#[derive(Debug)]
+struct Compiled<P, T> {
+    files: Vec<Rules>,
+    rules: OnceLock<Result<Vec<(P, T)>, String>>,
+}
+
+impl<P, T> Default for Compiled<P, T> {
+    fn default() -> Self {
+        Self { files: Vec::new(), rules: OnceLock::new() }
+    }
+}
+
+impl<P: Pattern, T> Compiled<P, T> {
     fn new(files: Vec<Rules>) -> Self {
-        Self { files, rules: OnceLock::new() }
+        Self { files, ..Self::default() }
     }
 
     /// The compiled rules; none if one does not compile, see [`NameRules::failure`]. `what` is the field with their result.
-    fn get(&self, what: &str, result: impl Fn(&Rule) -> Option<T>) -> &[(Regex, T)] {
+    fn get(&self, what: &str, result: impl Fn(&Rule) -> Option<T>) -> &[(P, T)] {
         let compile = || compile(&self.files, what, result).map_err(|error| error.to_string());
         self.rules.get_or_init(compile).as_deref().unwrap_or_default()
     }
@@ -193,9 +217,9 @@ impl<T> Compiled<T> {
 /// The rules that fold names, give them phases and give them work.
 #[derive(Debug, Default)]
 pub(in crate::execute::native) struct NameRules {
-    folds: Compiled<String>,
-    phases: Compiled<String>,
-    works: Compiled<BTreeMap<String, Setting>>,
+    folds: Compiled<Regex, String>,
+    phases: Compiled<bytes::Regex, String>,
+    works: Compiled<Regex, BTreeMap<String, Setting>>,
 }
 
 impl NameRules {
@@ -204,11 +228,16 @@ impl NameRules {
         Self { folds, phases, works: Compiled::new(works) }
     }
 
+    /// Whether these are the rules of these files.
+    pub(super) fn are_of(&self, [layers, phases, works]: &[Vec<Rules>; 3]) -> bool {
+        self.folds.files == *layers && self.phases.files == *phases && self.works.files == *works
+    }
+
     /// Compiles all rules. The error says which does not.
     pub(in crate::execute::native) fn check(&self) -> Result<()> {
-        compile(&self.folds.files, "replace", |rule| rule.replace.clone())?;
-        compile(&self.phases.files, "phase", |rule| rule.phase.clone())?;
-        compile(&self.works.files, "work", |rule| rule.work.clone()).map(|_| ())
+        compile::<Regex, _>(&self.folds.files, "replace", |rule| rule.replace.clone())?;
+        compile::<bytes::Regex, _>(&self.phases.files, "phase", |rule| rule.phase.clone())?;
+        compile::<Regex, _>(&self.works.files, "work", |rule| rule.work.clone()).map(|_| ())
     }
 
     /// Why rules that were needed did not compile.
@@ -245,7 +274,7 @@ impl NameRules {
     /// The phase of a name, and the pattern of the rule that decided it.
     pub(super) fn phase(&self, name: &str) -> Option<(&str, &str)> {
         let phases = self.phases.get("phase", |rule| rule.phase.clone());
-        let (pattern, phase) = phases.iter().find(|(pattern, _)| pattern.is_match(name))?;
+        let (pattern, phase) = phases.iter().find(|(pattern, _)| pattern.is_match(name.as_bytes()))?;
         (phase != NO_PHASE).then_some((phase, pattern.as_str()))
     }
 
@@ -268,17 +297,16 @@ impl NameRules {
 }
 
 /// Compiles the rules of all files about one subject. `what` is the field with their result.
-fn compile<T>(
+fn compile<P: Pattern, T>(
     files: &[Rules],
     what: &str,
     result: impl Fn(&Rule) -> Option<T>,
-) -> Result<Vec<(Regex, T)>> {
+) -> Result<Vec<(P, T)>> {
     let rules = files.iter().flat_map(|file| file.rules.iter().map(move |rule| (file, rule)));
     rules
         .map(|(file, rule)| {
             let broken = |reason: &str| malformed(&file.file, &rule.pattern, reason);
-            let pattern = RegexBuilder::new(&rule.pattern).size_limit(RULE_LIMIT).build();
-            let pattern = pattern.map_err(|e| broken(&e.to_string()))?;
+            let pattern = P::compile(&rule.pattern).map_err(|e| broken(&e.to_string()))?;
             Ok((pattern, result(rule).ok_or_else(|| broken(&format!("has no `{what}`")))?))
         })
         .collect()
