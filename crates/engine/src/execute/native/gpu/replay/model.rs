@@ -53,13 +53,13 @@ impl Model {
         let outer = |op: usize| launches.place(op).map_or(NONE, |place| outer_of[place as usize]);
         let family = |op: usize| {
             let of = &occupancy.ops[op];
-            let direction = || answers.labels.values[of.name as usize].id.clamp(0, 31) as u8;
+            let direction = || answers.labels.values[of.name as usize].id;
             match (of.kind, of.activity) {
                 (OpKind::Kernel, Activity::Communication) => 1,
                 (OpKind::Kernel, _) => 0,
                 (OpKind::Memset, _) => 2,
                 (OpKind::Graph, _) => 3,
-                (OpKind::Memcpy, _) => 4 + direction(),
+                (OpKind::Memcpy, _) => copies(direction()),
             }
         };
         capture.ops = (occupancy.ops.iter().enumerate())
@@ -90,6 +90,15 @@ impl Model {
     pub(super) fn function(&self, answers: &Answers, op: u32) -> Option<u32> {
         let call = self.graph.launch(op)?;
         Some(answers.launches().calls.names()[self.places[call as usize] as usize])
+    }
+}
+
+/// The family of copies of a kind, as CUPTI numbers it.
+pub(super) const fn copies(kind: i64) -> u8 {
+    match kind {
+        0..=31 => 4 + kind as u8,
+        ..0 => 4,
+        _ => 4 + 31,
     }
 }
 
