@@ -44,7 +44,7 @@ impl Model {
         capture.calls = places
             .iter()
             .map(|&place| {
-                let (start, end) = calls.times(place as usize);
+                let (start, end) = calls.waited(place as usize);
                 let (thread, function) =
                     (calls.threads()[place as usize], calls.names()[place as usize]);
                 HostCall { start, end: end.max(start), thread, function }
@@ -124,7 +124,7 @@ fn launching(capture: &Capture) -> (Vec<bool>, Vec<u32>) {
     (launched, first)
 }
 
-/// The calls of each thread that are in no other call, in order, and for each call of the report the one of these that
+/// The calls of each thread that are in no other call and no loop that polls, in order, and for each call of the report the one of these that
 /// contains it.
 fn outermost(launches: &Launches) -> (Vec<u32>, Vec<u32>) {
     let calls = &launches.calls;
@@ -139,7 +139,7 @@ fn outermost(launches: &Launches) -> (Vec<u32>, Vec<u32>) {
     let (mut places, mut outer_of) = (Vec::new(), vec![NONE; calls.len()]);
     let (mut thread, mut reached) = (NONE, i64::MIN);
     for place in order {
-        let (start, end) = calls.times(place as usize);
+        let (start, end) = calls.waited(place as usize);
         if calls.threads()[place as usize] != thread || start >= reached {
             (thread, reached) = (calls.threads()[place as usize], end.max(start));
             places.push(place);
