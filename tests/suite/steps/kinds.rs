@@ -688,6 +688,10 @@ fn what_a_loader_reads_is_said() {
     // A wait without a reader.
     let screen = paused(20 * MS, |_| ()).with(&waits).screen();
     assert!(screen.contains("The launching thread is in pthread_cond_wait"), "{screen}");
+    assert!(
+        screen.contains("the GPU idles while the launching thread is in pthread_cond_wait."),
+        "{screen}"
+    );
     assert!(!screen.contains("Meanwhile another thread"), "{screen}");
 }
 
