@@ -21,7 +21,8 @@ columns:
   - {name: time_pct, type: percent, unit: percent, label: "% of kernels' time", priority: 0, doc: "total_ns as a share of all kernels without collectives."}
   - {name: now_ns, type: duration, unit: ns, label: "now", priority: 0, doc: "Mean time of a step on the GPU where it takes longest, or the time of the whole report."}
   - {name: then_ns, type: duration, unit: ns, label: "then", priority: 0, doc: "The same if each kernel of the family took half its time."}
-  - {name: least_ns, type: duration, unit: ns, label: "at best", priority: 1, doc: "The least that it could take without them: what they take off at half their time, twice, but no less than copies of one direction take."}
+  - {name: least_ns, type: duration, unit: ns, label: "at best", priority: 1, doc: "The least that it could take without them: what they take off at half their time, twice, but no less than copying_ns."}
+  - {name: copying_ns, type: duration, unit: ns, label: "copying", priority: 3, doc: "Mean time in a step of the copies of one direction between host and GPU, for the direction with more: they share an engine."}
   - {name: fused_ns, type: duration, unit: ns, label: "fused", priority: 1, doc: "For elementwise kernels: the same if each two were one kernel, so that launching them takes half the time, too; else null."}
   - {name: merged_ns, type: duration, unit: ns, label: "all merged", priority: 1, doc: "For elementwise kernels: the same if other kernels did their work, and graphs launched these, which is the best that fusion can reach; else null."}
   - {name: advice, type: text, priority: 1, doc: "What to do."}
@@ -221,6 +222,7 @@ SELECT
     replayed.then_ns,
     replayed.now_ns
   ) AS least_ns,
+  replayed.copying_ns,
   min(replayed.fused_ns, replayed.now_ns) AS fused_ns,
   min(replayed.merged_ns, replayed.now_ns) AS merged_ns,
   CASE
