@@ -27,11 +27,12 @@ columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the idle time, on the report's clock."}
   - {name: dur_ns, type: duration, unit: ns, priority: 1, doc: "Idle time that would be saved."}
-  - {name: subject, type: text, label: "call", priority: 0, doc: "CUDA function that waits, and the operator of the framework that calls it, such as aten::to."}
+  - {name: subject, type: text, label: "call", priority: 0, doc: "CUDA function that waits, and the operator of the framework that calls it, such as aten::to. A function that asks, such as cudaEventQuery, is called in a loop."}
   - {name: wait_ns, type: duration, unit: ns, label: "time in the call", doc: "Length of the call up to its end or the end of the gap; null if the call started in an idle GPU's gap."}
   - {name: after_name, type: text, label: "next operation", doc: "Operation that the GPU ran after the gap; null for a later gap than the one in which the thread waited."}
 limits: >-
-  Only the name of a call shows whether it waits. A copy without Synchronize in its name counts as a wait if the GPU
+  Only the name of a call shows whether it waits, except for a loop that asks whether an event or stream is ready, and gets
+  the answer "not ready" three times or more. A copy without Synchronize in its name counts as a wait if the GPU
   went idle at its end and the call had not returned. If the host needs the result of the GPU to go on, the wait cannot
   be removed. Without the wait the host would be as far ahead as it waited, so gaps count until they use that up. These
   waits have a row of 1 ns at their ends, which shows the replay what to remove.
@@ -169,7 +170,9 @@ SELECT
   found.gpu_id,
   found.start_ns,
   found.dur_ns,
-  found.api_name || coalesce(' in ' || replace(nvtx_name.layer_name, 'cpu_op:', ''), '') AS subject,
+  found.api_name
+  || iif(found.api_name GLOB '*Query*', ' in a loop', '')
+  || coalesce(' in ' || replace(nvtx_name.layer_name, 'cpu_op:', ''), '') AS subject,
   found.wait_ns,
   found.after_name
 FROM found

@@ -18,7 +18,7 @@ columns:
   - {name: dur_ns, type: duration, unit: ns, label: "duration", priority: 1, doc: "Length of the gap, which is the sum of the seven parts below."}
   - {name: cause, type: text, priority: 0, doc: "Largest of the seven parts: host sync, memory allocation, other API call, outside CUDA API, launch call, queued or unknown."}
   - {name: cause_ns, type: duration, unit: ns, label: "in cause", priority: 1, doc: "Length of the part that cause names."}
-  - {name: sync_ns, type: duration, unit: ns, label: "host sync", doc: "Time before the launch in a call that waits: a call named Synchronize, or a copy or fill without Async in its name."}
+  - {name: sync_ns, type: duration, unit: ns, label: "host sync", doc: "Time before the launch in a call that waits: a call named Synchronize, or a copy or fill without Async in its name, or a loop of cudaEventQuery or cudaStreamQuery."}
   - {name: alloc_ns, type: duration, unit: ns, label: "memory allocation", doc: "Time before the launch in a call that allocates, frees, maps or pins memory, and in no call that waits."}
   - {name: api_ns, type: duration, unit: ns, label: "other API call", doc: "Time before the launch in any other CUDA API call."}
   - {name: no_api_ns, type: duration, unit: ns, label: "outside CUDA API", doc: "Time before the launch in no CUDA API call: the thread ran its own code or other libraries, or waited for another thread."}

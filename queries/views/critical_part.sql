@@ -27,6 +27,6 @@ columns:
   - {name: global_tid, type: id, doc: "Thread of the call, unique across hosts and VMs."}
 limits: >-
   Without conditions on edits, gpu_id, start_ns and end_ns, the window of a GPU is from its first to its last operation. The
-  scope does not apply: what binds may be anywhere. Polling (cudaEventQuery) is host code. Waits whose stream or event was not
+  scope does not apply: what binds may be anywhere. A loop of cudaEventQuery or cudaStreamQuery is one call, which waits. Waits whose stream or event was not
   recorded count for the stream that ended last. Members of a collective are matched by name and order on the GPUs of one report.
 ---*/

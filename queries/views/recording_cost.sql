@@ -4,11 +4,11 @@ summary: What recording costs the threads, for NVTX ranges and for CUDA calls, e
 present_if: [nvtx_span, cuda_call]
 internal: true
 stored: true
-reads: [cuda_call, nvtx_span, op_total, string]
+reads: [cuda_call, nvtx_span, op_total, step_window, string]
 columns:
   - {name: event_kind, type: text, doc: "range (push/pop ranges) or call (CUDA calls)."}
-  - {name: event_count, type: int, unit: count, doc: "Events of the kind in the time from the first to the last GPU operation."}
-  - {name: op_count, type: int, unit: count, doc: "GPU operations."}
+  - {name: event_count, type: int, unit: count, doc: "Events of the kind while the host runs the steps after the warm-up; without steps, from the first to the last GPU operation."}
+  - {name: op_count, type: int, unit: count, doc: "GPU operations of the steps, or all."}
   - {name: cost_ns, type: duration, unit: ns, doc: "Estimated time to record one; null if no name is frequent enough."}
   - {name: thread_pct, type: percent, unit: percent, doc: "cost_ns of all these events as a share of the time in which their threads have any."}
 limits: >-
@@ -19,9 +19,23 @@ limits: >-
   are at most two for each GPU operation.
 ---*/
 WITH
+-- A step has a row for each GPU.
+step AS MATERIALIZED (
+  SELECT DISTINCT global_tid, step, cpu_start_ns, cpu_end_ns, op_count
+  FROM step_window
+  WHERE part IN ('median', 'steady')
+    AND cpu_start_ns IS NOT NULL
+),
 work AS MATERIALIZED (
-  SELECT min(start_ns) AS from_ns, max(end_ns) AS to_ns, coalesce(sum(op_count), 0) AS op_count
+  SELECT
+    coalesce(steps.from_ns, op_total.start_ns) AS from_ns,
+    coalesce(steps.to_ns, op_total.end_ns) AS to_ns,
+    coalesce(steps.op_count, op_total.op_count) AS op_count
   FROM op_total
+  CROSS JOIN (
+    SELECT min(cpu_start_ns) AS from_ns, max(cpu_end_ns) AS to_ns, sum(op_count) AS op_count
+    FROM step
+  ) AS steps
 ),
 kind (event_kind, event_count) AS MATERIALIZED (
   SELECT 'range', count(*)

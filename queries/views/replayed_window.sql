@@ -11,7 +11,8 @@ columns:
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the window in the capture. Compare it with a time."}
   - {name: end_ns, type: timestamp, unit: ns, doc: "End of the window in the capture. Compare it with a time."}
   - {name: new_dur_ns, type: duration, unit: ns, doc: "Its length after the edits: from the end of what had ended at its start to the end of what had ended at its end."}
-  - {name: busiest_ns, type: duration, unit: ns, doc: "What takes longest after the edits of what is done one after the other: the work of a stream, what took turns on the GPU (compute kernels of several streams, and communication or copies that hardly overlapped other work), or what a thread does to launch work, without waits. What runs ahead makes some windows shorter than this; in the long run, none is."}
+  - {name: busiest_ns, type: duration, unit: ns, doc: "What takes longest after the edits of what is done one after the other: the work of a stream, what took turns on the GPU (compute kernels of several streams, and communication or copies that hardly overlapped other work), copies of one direction between host and GPU, or what a thread does to launch work, without waits. What runs ahead makes some windows shorter than this; in the long run, none is."}
   - {name: busy_ns, type: duration, unit: ns, doc: "Time in which the window's operations run after the edits, if what took turns on the GPU still does."}
+  - {name: copying_ns, type: duration, unit: ns, doc: "Time of the copies of one direction between host and GPU after the edits, for the direction with more: they share an engine."}
 limits: See critical_part. Without conditions on edits, gpu_id, start_ns and end_ns it has no rows.
 ---*/

@@ -1,6 +1,12 @@
 //! The CUDA API calls of a report, column by column.
 
 use crate::integers::Integers;
+use std::cmp::Reverse;
+
+/// A thread that polls asks again within this time.
+const ASKS_AGAIN: i64 = 100_000;
+/// Answers in a row that it was not ready: a framework that looks through its events gets fewer.
+const NOT_READY: usize = 3;
 
 /// A CUDA API call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +37,8 @@ pub struct Calls {
     threads: Vec<u32>,
     names: Vec<u32>,
     are_runtime: Vec<bool>,
+    /// The first calls of loops in which a thread polls, by place, and when the last call of each loop returned.
+    polls: Vec<(u32, i64)>,
     /// The threads: IDs that are unique across hosts and VMs.
     pub global_tids: Vec<i64>,
     /// The functions: string IDs of their names.
@@ -73,6 +81,75 @@ impl Calls {
     #[inline]
     pub fn times(&self, place: usize) -> (i64, i64) {
         (self.starts[place], self.starts[place] + self.durations.at(place))
+    }
+
+    /// Start and end of the call at a place; of the first call of a loop that polls, the end of the loop: that is a wait.
+    #[inline]
+    pub fn waited(&self, place: usize) -> (i64, i64) {
+        let (start, end) = self.times(place);
+        match self.polls.is_empty() {
+            true => (start, end),
+            false => (start, self.poll(place as u32).map_or(end, |until| until.max(end))),
+        }
+    }
+
+    /// Whether a loop that polls begins with the call at a place.
+    #[inline]
+    pub fn is_poll(&self, place: u32) -> bool {
+        !self.polls.is_empty() && self.poll(place).is_some()
+    }
+
+    fn poll(&self, place: u32) -> Option<i64> {
+        let found = self.polls.binary_search_by_key(&place, |&(first, _)| first).ok()?;
+        Some(self.polls[found].1)
+    }
+
+    /// Finds the loops in which a thread asks for the same thing until it is ready, and calls nothing else. `not_ready`: places
+    /// of the calls with that answer, sorted.
+    pub fn find_polls(&mut self, not_ready: &[u32]) {
+        let mut is_wanted = vec![false; self.global_tids.len()];
+        not_ready.iter().for_each(|&place| is_wanted[self.threads[place as usize] as usize] = true);
+        let wanted =
+            (0..self.len() as u32).filter(|&place| is_wanted[self.threads[place as usize] as usize]);
+        let key = |place: u32| {
+            let (start, end) = self.times(place as usize);
+            (self.threads[place as usize], start, Reverse(end), place)
+        };
+        let mut order: Vec<u32> = wanted.collect();
+        order.sort_by_key(|&place| key(place));
+        let mut polls = Vec::new();
+        // The first call of the loop, its answers so far, and when the last call returned.
+        let mut open: Option<(u32, usize, i64)> = None;
+        let (mut thread, mut reached) = (u32::MAX, i64::MIN);
+        for place in order {
+            let (start, end) = self.times(place as usize);
+            let of = self.threads[place as usize];
+            if of == thread && start < reached {
+                continue;
+            }
+            let goes_on = of == thread
+                && open.is_some_and(|(first, _, last)| {
+                    self.names[first as usize] == self.names[place as usize]
+                        && start.saturating_sub(last) <= ASKS_AGAIN
+                });
+            (thread, reached) = (of, end.max(start));
+            let asks_again = not_ready.binary_search(&place).is_ok();
+            let (first, count) = match open.take() {
+                Some((first, count, _)) if goes_on => (first, count),
+                before => {
+                    polls.extend(before);
+                    (place, 0)
+                }
+            };
+            match asks_again {
+                true => open = Some((first, count + 1, reached)),
+                false => polls.push((first, count, reached)),
+            }
+        }
+        polls.extend(open);
+        polls.retain(|&(_, count, _)| count >= NOT_READY);
+        self.polls = polls.into_iter().map(|(first, _, until)| (first, until)).collect();
+        self.polls.sort_unstable();
     }
 
     /// The threads of all calls.
@@ -138,5 +215,34 @@ mod tests {
         let all: Vec<Call> = (0..calls.len()).map(|place| calls.at(place)).collect();
         assert_eq!(all, [call(7, 0, 0), call(1 << 61, 1, 0), Call { end: -9, ..call(2, 1, 4) }]);
         assert_eq!(calls.get(3), None);
+    }
+
+    #[test]
+    fn a_loop_that_asks_until_it_is_ready_is_a_wait() {
+        let mut calls = Calls { global_tids: vec![0, 1], name_ids: vec![0, 1], ..Calls::default() };
+        // Start, thread, function: 0 asks.
+        let of = [
+            (0, 0, 0),
+            (20, 0, 0),
+            (40, 0, 0),
+            (60, 0, 0), // ready
+            (80, 0, 0), // asks for another one, which is ready
+            (100, 0, 1),
+            (120, 0, 0),
+            (140, 0, 0), // twice, then another function
+            (160, 0, 1),
+            (30, 1, 0),
+            (50, 1, 0),
+            (200_000, 1, 0), // much later
+        ];
+        for (start, thread, name) in of {
+            let call =
+                Call { start, end: start + 5, id: 0, correlation: 0, thread, name, is_runtime: true };
+            calls.push(call);
+        }
+        calls.find_polls(&[0, 1, 2, 6, 7, 9, 10, 11]);
+        assert_eq!(calls.polls, [(0, 65)]);
+        assert_eq!([calls.waited(0), calls.waited(1), calls.times(0)], [(0, 65), (20, 25), (0, 5)]);
+        assert!(calls.is_poll(0) && !calls.is_poll(6));
     }
 }

@@ -1,6 +1,6 @@
 /*---
 name: after_last_call
-version: 1
+version: 2
 title: Main threads after the last CUDA call
 summary: One row per process whose main thread goes on without CUDA until the end.
 why: To say what a program does after its GPU work, such as writing a file or waiting for a lock.
@@ -10,7 +10,9 @@ tags: [osrt]
 reads: [all_cuda_call, all_os_call, capture, capture_phase]
 requires: [cuda_call, os_call, capture]
 params:
-  - {name: at_least, type: duration, default: 5s, min: 0, doc: "Shortest time after the last CUDA call. The profiler alone can take some seconds when a program ends."}
+  - {name: writing_at_least, type: duration, default: 100ms, min: 0, doc: "Shortest time in which the main thread mostly writes to files, as a checkpoint does."}
+  - {name: writing_at_least_pct, type: real, default: 5, min: 0, max: 100, doc: "Its smallest share, in percent."}
+  - {name: at_least, type: duration, default: 5s, min: 0, doc: "Shortest time of anything else after the last CUDA call. The profiler alone can take some seconds when a program ends."}
   - {name: at_least_pct, type: real, default: 20, min: 0, max: 100, doc: "Its smallest share of the time from the first CUDA call on, in percent."}
 columns:
   - {name: pid, type: id, priority: 0, doc: "Operating system process ID."}
@@ -19,6 +21,7 @@ columns:
   - {name: after_ns, type: duration, unit: ns, label: "after CUDA", priority: 0, doc: "From the last CUDA call or GPU operation of any process to the end of the last operating system call of the main thread."}
   - {name: capture_ns, type: duration, unit: ns, label: "of", priority: 1, doc: "From the first CUDA call or GPU operation of any process to that end."}
   - {name: waits, type: text, priority: 1, doc: "lock, or wait for another thread, if one call without a limit of time has nine tenths of after_ns and comes last; else null."}
+  - {name: writes, type: bool, priority: 1, doc: "1 if the function writes to files."}
 checks:
   - total_ns > 0
   - total_ns <= after_ns
@@ -37,7 +40,9 @@ ended AS MATERIALIZED (
   SELECT used.*
   FROM used
   CROSS JOIN (SELECT max(dur_ns) AS end_ns FROM capture) AS recorded
-  WHERE recorded.end_ns - used.last_ns >= max(:at_least, (recorded.end_ns - used.first_ns) * :at_least_pct / 100)
+  WHERE recorded.end_ns - used.last_ns >= min(:writing_at_least, :at_least)
+    AND recorded.end_ns - used.last_ns
+      >= (recorded.end_ns - used.first_ns) * min(:writing_at_least_pct, :at_least_pct) / 100
     AND EXISTS (SELECT 1 FROM all_cuda_call AS call WHERE call.pid = used.pid AND call.tid = used.pid)
 ),
 later AS MATERIALIZED (
@@ -58,6 +63,10 @@ spent AS (
   SELECT
     pid,
     function_name,
+    function_name IN (
+      'fdatasync', 'fflush', 'fsync', 'fwrite', 'msync', 'pwrite', 'pwrite64', 'pwritev', 'sync_file_range', 'syncfs',
+      'write', 'writev'
+    ) AS writes,
     sum(end_ns - start_ns) AS total_ns,
     max(end_ns - start_ns) AS longest_ns,
     max(end_ns) = to_ns AS is_last,
@@ -78,8 +87,10 @@ SELECT
         'pthread_mutex_lock', 'pthread_rwlock_rdlock', 'pthread_rwlock_wrlock', 'pthread_spin_lock'
       ) THEN 'lock'
     WHEN function_name IN ('futex', 'pthread_barrier_wait', 'pthread_cond_wait', 'pthread_join', 'sem_wait') THEN 'wait'
-  END AS waits
+  END AS waits,
+  writes
 FROM spent
-WHERE after_ns >= max(:at_least, capture_ns * :at_least_pct / 100)
+WHERE after_ns >= iif(writes, :writing_at_least, :at_least)
+  AND after_ns >= capture_ns * iif(writes, :writing_at_least_pct, :at_least_pct) / 100
   AND 2 * total_ns > after_ns
 ORDER BY after_ns DESC, pid, function_name

@@ -1,6 +1,6 @@
 /*---
 name: kernel_families
-version: 4
+version: 5
 title: Families of kernels
 summary: The families with the most kernel time, and a step if they ran twice as fast.
 why: Where kernels bind, only faster ones help. These are the ones to look into, and what that gains.
@@ -21,6 +21,8 @@ columns:
   - {name: time_pct, type: percent, unit: percent, label: "% of kernels' time", priority: 0, doc: "total_ns as a share of all kernels without collectives."}
   - {name: now_ns, type: duration, unit: ns, label: "now", priority: 0, doc: "Mean time of a step on the GPU where it takes longest, or the time of the whole report."}
   - {name: then_ns, type: duration, unit: ns, label: "then", priority: 0, doc: "The same if each kernel of the family took half its time."}
+  - {name: least_ns, type: duration, unit: ns, label: "at best", priority: 1, doc: "The least that it could take without them: what they take off at half their time, twice, but no less than copying_ns."}
+  - {name: copying_ns, type: duration, unit: ns, label: "copying", priority: 3, doc: "Mean time in a step of the copies of one direction between host and GPU, for the direction with more: they share an engine."}
   - {name: fused_ns, type: duration, unit: ns, label: "fused", priority: 1, doc: "For elementwise kernels: the same if each two were one kernel, so that launching them takes half the time, too; else null."}
   - {name: merged_ns, type: duration, unit: ns, label: "all merged", priority: 1, doc: "For elementwise kernels: the same if other kernels did their work, and graphs launched these, which is the best that fusion can reach; else null."}
   - {name: advice, type: text, priority: 1, doc: "What to do."}
@@ -33,6 +35,7 @@ columns:
 checks:
   - merged_ns <= now_ns
   - then_ns <= now_ns
+  - least_ns <= then_ns
   - fused_ns <= now_ns
 limits: >-
   See critical_part. No rows where exposed communication takes more time than kernels, or where idle time takes more than
@@ -158,6 +161,7 @@ replayed AS MATERIALIZED (
     max(win.count) * count(DISTINCT win.gpu_id) AS step_count,
     max((win.end_ns - win.start_ns) / win.count) AS now_ns,
     max(iif(variant = 0, max(part.new_dur_ns, part.busiest_ns) / win.count, NULL)) AS then_ns,
+    max(iif(variant = 0, part.copying_ns / win.count, NULL)) AS copying_ns,
     max(iif(variant = 1, max(part.new_dur_ns, part.busiest_ns) / win.count, NULL)) AS fused_ns,
     max(iif(variant = 2, max(part.new_dur_ns, part.busiest_ns) / win.count, NULL)) AS merged_ns
   FROM variant
@@ -213,6 +217,12 @@ SELECT
   summed.time_pct,
   replayed.now_ns,
   min(replayed.then_ns, replayed.now_ns) AS then_ns,
+  min(
+    max(2 * replayed.then_ns - replayed.now_ns, replayed.copying_ns, 0),
+    replayed.then_ns,
+    replayed.now_ns
+  ) AS least_ns,
+  replayed.copying_ns,
   min(replayed.fused_ns, replayed.now_ns) AS fused_ns,
   min(replayed.merged_ns, replayed.now_ns) AS merged_ns,
   CASE

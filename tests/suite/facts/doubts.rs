@@ -185,6 +185,27 @@ fn calls_cost_what_they_usually_take() {
     }
 }
 
+/// Small kernels one after the other, and then ten steps of one kernel.
+#[test]
+fn calls_cost_what_they_take_in_the_steps() {
+    for (has_steps, is_told) in [(false, true), (true, false)] {
+        let capture = Capture::new();
+        capture.sql("BEGIN");
+        for nth in 0..2_000 {
+            let at = START + nth * 14 * US;
+            capture.launch(process(100), at, "gemm", (at + 12 * US, at + 14 * US), nth + 1);
+        }
+        for nth in 0..if has_steps { 10 } else { 0 } {
+            let at = START + 30 * MS + nth * MS;
+            capture.range(process(100) | 1, &format!("step {nth}"), (at, at + MS));
+            let times = (at + 30 * US, at + 900 * US);
+            capture.launch(process(100), at + 10 * US, "gemm", times, 5_000 + nth);
+        }
+        capture.sql("COMMIT");
+        assert_eq!(capture.says(&["many CUDA calls"]), is_told, "{:?}", capture.doubts());
+    }
+}
+
 /// A trace of 30 kernels with these members outside the events, and so many Python calls.
 fn trace(members: &str, frames: usize) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();

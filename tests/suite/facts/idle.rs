@@ -144,3 +144,31 @@ fn a_finding_takes_its_own_time_only_off_what_is_unexplained() {
         capture.screen()
     );
 }
+
+/// Kernels of 1 ms. After each, the thread works for 70 µs: once it has polled until the kernel was done.
+#[test]
+fn a_loop_that_polls_is_a_wait() {
+    let capture = Capture::new();
+    for step in 0..20 {
+        let at = 1_000 * MS + step * 1_100 * US;
+        capture.launch(PID, at - 20 * US, "gemm", (at, at + MS), 100 * step + 1);
+        for nth in 1..=21 {
+            let asked = at + 50 * US * nth - 40 * US;
+            let value = if nth == 21 { 0 } else { 600 };
+            let correlation = 100 * step + 1 + nth;
+            capture.call(PID | 1, "cudaEventQuery_v3020", (asked, asked + 2 * US), correlation, value);
+        }
+    }
+    // Of the 19 gaps of 100 µs, 12 µs are in the loop, and 20 µs after the beginning of the launch.
+    let causes = capture.rows("gpu_idle_cause_sum", &["cause", "total_ns"]);
+    let of = |cause: &str| causes.iter().find(|row| row[0] == cause).map(|row| row[1].clone());
+    assert_eq!(of("host sync"), Some((19 * 12 * US).to_string()), "{causes:?}");
+    assert_eq!(of("outside CUDA API"), Some((19 * 68 * US).to_string()), "{causes:?}");
+    let first = &capture.rows("host_sync", &["subject", "dur_ns", "wait_ns"])[0];
+    assert_eq!(first, &["cudaEventQuery in a loop", "90000", "1002000"]);
+    assert!(capture.rows("launch_bound", &["dur_ns"]).is_empty());
+    // The same calls that find everything ready are no loop.
+    capture.sql("UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET returnValue = 0");
+    assert!(capture.rows("host_sync", &["subject"]).is_empty());
+    assert_eq!(capture.rows("launch_bound", &["dur_ns"]).len(), 19);
+}

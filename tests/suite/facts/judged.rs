@@ -385,3 +385,28 @@ fn queries_of_the_screen_have_its_options() {
     let rows = stdout(&[&["run", path.to_str().unwrap()][..], &more].concat());
     assert_eq!(rows.lines().nth(1), Some("10,10000000,long"));
 }
+
+/// Kernels of 5 ms that take turns in two streams, and an upload of 3 ms beside each.
+#[test]
+fn copies_of_one_direction_take_turns_whatever_their_streams() {
+    let capture = Capture::new();
+    let pid = process(100);
+    for nth in 0..20 {
+        let (at, stream) = (1_000 * MS + nth * 5 * MS, 7 + nth % 2);
+        let called = 999 * MS + nth * 20 * US;
+        capture.call(pid | 1, "cudaMemcpyAsync_v3020", (called, called + 5 * US), 2 * nth + 1, 0);
+        capture.copy(pid, (at, at + 3 * MS), 2 * nth + 1);
+        capture.sql(&format!(
+            "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET streamId = {stream} WHERE correlationId = {}",
+            2 * nth + 1
+        ));
+        let called = called + 10 * US;
+        capture.call(pid | 1, "cudaLaunchKernel_v7000", (called, called + 5 * US), 2 * nth + 2, 0);
+        let times = (at + 5 * US, at + 5 * MS);
+        capture.kernel(pid, "denoise", times, stream, 2 * nth + 2);
+    }
+    let families = capture.rows("kernel_families", &["now_ns", "then_ns", "least_ns"]);
+    assert_eq!(families, [["5000000", "3000000", "3000000"]]);
+    let screen = capture.screen();
+    assert!(screen.contains("mean step 5.00 ms → 3.00 ms, where copies bind"), "{screen}");
+}

@@ -688,13 +688,17 @@ fn what_a_loader_reads_is_said() {
     // A wait without a reader.
     let screen = paused(20 * MS, |_| ()).with(&waits).screen();
     assert!(screen.contains("The launching thread is in pthread_cond_wait"), "{screen}");
+    assert!(
+        screen.contains("the GPU idles while the launching thread is in pthread_cond_wait."),
+        "{screen}"
+    );
     assert!(!screen.contains("Meanwhile another thread"), "{screen}");
 }
 
 /// After the last CUDA call, the main thread waits for a lock, or writes a file.
 #[test]
 fn what_follows_the_last_cuda_call_is_said() {
-    let calls = |function: &str, count: i64| {
+    let calls = |function: &str, count: i64, ns: i64| {
         format!(
             "CREATE TABLE IF NOT EXISTS OSRT_API (
                start INTEGER, end INTEGER, eventClass INTEGER, globalTid INTEGER, nameId INTEGER,
@@ -704,11 +708,11 @@ fn what_follows_the_last_cuda_call_is_said() {
              WITH RECURSIVE
              call (nth) AS (SELECT 0 UNION ALL SELECT nth + 1 FROM call WHERE nth + 1 < {count})
              INSERT INTO OSRT_API
-             SELECT end + 10000000000 / {count} * nth, end + 10000000000 / {count} * (nth + 1), 27, globalTid,
+             SELECT end + {ns} / {count} * nth, end + {ns} / {count} * (nth + 1), 27, globalTid,
                (SELECT max(id) FROM StringIds), 0, 0, 0, 0
              FROM call
              CROSS JOIN (SELECT * FROM CUPTI_ACTIVITY_KIND_RUNTIME ORDER BY start DESC LIMIT 1);
-             UPDATE ANALYSIS_DETAILS SET duration = duration + 10000000000, stopTime = stopTime + 10000000000;"
+             UPDATE ANALYSIS_DETAILS SET duration = duration + {ns}, stopTime = stopTime + {ns};"
         )
     };
     for (function, count, said) in [
@@ -716,13 +720,25 @@ fn what_follows_the_last_cuda_call_is_said() {
         ("pthread_cond_wait", 1, "The program waits: process 4100 is in pthread_cond_wait for 10.0"),
         ("write", 100, "after the last CUDA call, of which the main thread spends 10.0"),
     ] {
-        let screen = paused(MS, |_| ()).with(&calls(function, count)).screen();
+        let screen = paused(MS, |_| ()).with(&calls(function, count, 10_000 * MS)).screen();
         assert!(screen.contains(said), "{screen}");
         assert_eq!(
             screen.contains("figures below are for the time before"),
             function != "write",
             "{screen}"
         );
+    }
+    // What takes less is the end of the profiler, unless it writes.
+    for (function, said) in [
+        (
+            "write",
+            Some("spends 400.00 ms in write. If that is a checkpoint, write it in another thread"),
+        ),
+        ("read", None),
+    ] {
+        let screen = paused(MS, |_| ()).with(&calls(function, 100, 400 * MS)).screen();
+        assert_eq!(screen.contains("after the last CUDA call"), said.is_some(), "{screen}");
+        assert!(screen.contains(said.unwrap_or_default()), "{screen}");
     }
     // Launches that never run.
     for (count, is_hang) in [(3, false), (12, true)] {
@@ -742,7 +758,7 @@ fn what_follows_the_last_cuda_call_is_said() {
                LIMIT 1
              );"
         );
-        let screen = paused(MS, |_| ()).with(&queued).with(&calls("read", 1)).screen();
+        let screen = paused(MS, |_| ()).with(&queued).with(&calls("read", 1, 10_000 * MS)).screen();
         let said =
             format!("Likely a hang: {count} launches of 1 process had not run when the capture ended");
         assert_eq!(screen.contains(&said), is_hang, "{screen}");

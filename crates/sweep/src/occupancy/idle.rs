@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 /// What the launching thread did, in the order in which it counts: a wait inside another call is a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum IdleKind {
-    /// A call that waits for the GPU.
+    /// A call that waits for the GPU, or a loop that polls.
     Sync,
     /// A call that allocates, frees, maps or pins memory.
     Allocation,
@@ -131,12 +131,12 @@ impl<'a> ThreadCalls<'a> {
             let of_thread = &mut order[bounds[thread]..bounds[thread + 1]];
             // They mostly are in order, which the sort notices.
             of_thread.sort_by_key(|&place| {
-                let (start, end) = calls.times(place as usize);
+                let (start, end) = calls.waited(place as usize);
                 (start, Reverse(end.max(start)), calls.names()[place as usize])
             });
             let mut reached = i64::MIN;
             reach.extend(of_thread.iter().map(|&place| {
-                let (start, end) = calls.times(place as usize);
+                let (start, end) = calls.waited(place as usize);
                 reached = reached.max(end).max(start);
                 reached
             }));
@@ -146,11 +146,14 @@ impl<'a> ThreadCalls<'a> {
 
     /// Start and end of a call.
     fn times(&self, place: u32) -> (i64, i64) {
-        let (start, end) = self.calls.times(place as usize);
+        let (start, end) = self.calls.waited(place as usize);
         (start, end.max(start))
     }
 
     fn kind(&self, place: u32) -> IdleKind {
+        if self.calls.is_poll(place) {
+            return IdleKind::Sync;
+        }
         self.kinds[self.calls.names()[place as usize] as usize]
     }
 

@@ -149,7 +149,9 @@ impl Graph {
             return (At::CallStart(call), begun);
         }
         let ready = self.call_return(call, times, change);
-        walk.add(PartKind::Unexplained, call, (ready.at, ready.then));
+        let has_rest = self.usual.rest(self.functions[call as usize]) > 0;
+        let rest = if has_rest { PartKind::Call } else { PartKind::Unexplained };
+        walk.add(rest, call, (ready.at, ready.then));
         match ready.edge.checked_sub(1).and_then(|place| self.awaited(call).nth(place)) {
             Some(wait) => {
                 walk.add(PartKind::Return, call, (ready.done, ready.at));

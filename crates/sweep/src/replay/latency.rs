@@ -26,6 +26,8 @@ pub(super) struct Usual {
     calls: Vec<i64>,
     /// By function: from the end of what a call waits for to its return.
     returns: Vec<i64>,
+    /// By function: what a call does after it has waited, beyond a return.
+    rests: Vec<i64>,
     pub(super) ops: Latencies,
 }
 
@@ -60,6 +62,11 @@ impl Usual {
 
     pub(super) fn returning(&self, function: u32) -> i64 {
         self.returns.get(function as usize).copied().unwrap_or_default()
+    }
+
+    /// What a call does after it has waited. It takes this time, whatever it waits for.
+    pub(super) fn rest(&self, function: u32) -> i64 {
+        self.rests.get(function as usize).copied().unwrap_or_default()
     }
 
     pub(super) fn launch(&self, family: u8) -> i64 {
@@ -122,7 +129,10 @@ pub(super) fn usual(graph: &Graph) -> Usual {
             first_op[call as usize] = op;
         }
     }
-    let (mut works, mut calls, mut returns) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut works, mut wholes, mut calls) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut returns, mut after_ends) = (Vec::new(), Vec::new());
+    // Before the first operation, a call may create a context.
+    let begun = graph.op_starts.first().copied().unwrap_or(i64::MIN);
     let mut shortest_of = vec![None; functions];
     for call in 0..graph.call_count() as u32 {
         let ((start, end), function) = (graph.call(call), graph.functions[call as usize]);
@@ -132,10 +142,17 @@ pub(super) fn usual(graph: &Graph) -> Usual {
         match last {
             None => {
                 calls.push((function, end - start));
-                works.push((function, end - start));
+                if end > begun {
+                    wholes.push((function, end - start));
+                }
             }
-            Some(last) if last <= start => works.push((function, end - start)),
-            Some(last) => returns.push((function, end - last)),
+            Some(last) if last <= start => wholes.push((function, end - start)),
+            Some(last) => {
+                returns.push((function, end - last));
+                if graph.waits_of(call).len() > 0 {
+                    after_ends.push((function, end - last));
+                }
+            }
         }
         // A call that waits for its own operation does nothing else once that has started.
         let first = first_op[call as usize];
@@ -148,10 +165,19 @@ pub(super) fn usual(graph: &Graph) -> Usual {
     let shortest_of = (0u32..).zip(shortest_of).filter_map(|(function, least)| Some((function, least?)));
     let mut shortest: BTreeMap<u32, i64> =
         shortest_of.map(|(function, least)| (function, least.min(other))).collect();
-    shortest.extend(medians(works));
-    usual.works = by_function(&shortest, functions);
     usual.calls = by_function(&medians(calls), functions);
     usual.returns = by_function(&medians(returns), functions);
+    usual.rests = by_function(&medians(after_ends), functions);
+    for (rest, returning) in usual.rests.iter_mut().zip(&mut usual.returns) {
+        *rest = (*rest - LONGEST).max(0);
+        if *rest > 0 {
+            *returning = LONGEST;
+        }
+    }
+    let before = |(function, whole): (u32, i64)| (function, (whole - usual.rest(function)).max(0));
+    works.extend(wholes.into_iter().map(before));
+    shortest.extend(medians(works));
+    usual.works = by_function(&shortest, functions);
     usual
 }
 

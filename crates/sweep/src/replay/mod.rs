@@ -7,8 +7,8 @@
 //!
 //! Each edge has a latency: what is usual for edges of its kind that bind, at most the time that was recorded. An edge
 //! that binds explains up to twice as much. The rest is the node's *unexplained delay*, which remains behind whatever
-//! binds after an edit. An edge against the recorded order of time is left out. So the replay without edits gives the
-//! capture, to the nanosecond.
+//! binds after an edit: so does what a call does after it has waited, such as freeing memory. An edge against the recorded
+//! order of time is left out. So the replay without edits gives the capture, to the nanosecond.
 //!
 //! Building takes O(n log n), a replay O(n). Times are in ns.
 

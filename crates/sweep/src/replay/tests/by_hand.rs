@@ -68,6 +68,50 @@ fn what_holds_up_the_gpu_at_a_time_takes_none() {
     assert_eq!(ends_after("1:105000+28000", Edits::cut_idle), [105_000, 183_000]);
 }
 
+/// Three times a kernel of 100 µs, and a call that waits for it and then does something else for 500 µs.
+#[test]
+fn what_a_call_does_after_its_wait_takes_its_own_time() {
+    let starts = [0, 700_000, 1_400_000];
+    let of_step = |at: i64| [(at, at + 4_000, 0), (at + 4_000, at + 605_000, 1)];
+    let of = |call: u32, at: i64| (at + 5_000, at + 105_000, 0, call);
+    let capture = Capture {
+        // The first one creates a context, and says nothing of the others.
+        calls: calls(
+            &[
+                &[(-900_000, -100_000, 1)][..],
+                &starts.iter().flat_map(|&at| of_step(at)).collect::<Vec<_>>()[..],
+            ]
+            .concat(),
+        ),
+        ops: ops(&[of(1, starts[0]), of(3, starts[1]), of(5, starts[2])]),
+        gpu_of_stream: vec![0],
+        waits: vec![(2, 0), (4, 1), (6, 2)],
+        ..Capture::default()
+    };
+    let graph = graph(capture);
+    assert_eq!(graph.replay(&AsRecorded, &never), Some(graph.recorded()));
+    // Faster kernels leave the rest of the call as long as it was.
+    let mut edits = Edits::default();
+    edits.scale_ops(&graph, |_| 0.1);
+    let times = graph.replay(&edits, &never).expect("nothing stops it");
+    assert_eq!(times.call_ends[2], 515_000);
+    // Without this rest, a return that is usual remains: 40 µs.
+    let intervals: IntervalsByGpu = "0:105000+500000".parse().expect("they are times");
+    let leads_to = [0, 0, 1, 1, 2, 2, NONE];
+    let at = GpuTimes { times: vec![intervals.of_gpu(0)], gpu_of_stream: &[0], leads_to: &leads_to };
+    let mut edits = Edits::default();
+    edits.cut_idle(&graph, &at);
+    let times = graph.replay(&edits, &never).expect("nothing stops it");
+    assert_eq!(times.call_ends[2], 145_000);
+    // The chain calls it a call's own time.
+    let chain = graph.chain(&graph.recorded(), &AsRecorded, 1, 5_000);
+    let parts: Vec<_> = chain.iter().map(|part| (part.kind, part.end - part.start)).collect();
+    assert_eq!(
+        parts[..3],
+        [(PartKind::Op, 100_000), (PartKind::Return, 40_000), (PartKind::Call, 460_000)]
+    );
+}
+
 #[test]
 fn kernels_take_no_time_at_these_times() {
     assert_eq!(

@@ -261,8 +261,12 @@ impl Answers {
 
     /// What calls of the function of a call do.
     pub(super) fn function_kind(&self, call: u32) -> FunctionKind {
-        let model = self.model();
-        let name = self.launches().calls.names()[model.places[call as usize] as usize];
+        let (model, calls) = (self.model(), &self.launches().calls);
+        let place = model.places[call as usize];
+        if calls.is_poll(place) {
+            return FunctionKind::Event;
+        }
+        let name = calls.names()[place as usize];
         model.functions.get(name as usize).copied().unwrap_or_default()
     }
 }

@@ -44,7 +44,7 @@ impl Model {
         capture.calls = places
             .iter()
             .map(|&place| {
-                let (start, end) = calls.times(place as usize);
+                let (start, end) = calls.waited(place as usize);
                 let (thread, function) =
                     (calls.threads()[place as usize], calls.names()[place as usize]);
                 HostCall { start, end: end.max(start), thread, function }
@@ -53,13 +53,13 @@ impl Model {
         let outer = |op: usize| launches.place(op).map_or(NONE, |place| outer_of[place as usize]);
         let family = |op: usize| {
             let of = &occupancy.ops[op];
-            let direction = || answers.labels.values[of.name as usize].id.clamp(0, 31) as u8;
+            let direction = || answers.labels.values[of.name as usize].id;
             match (of.kind, of.activity) {
                 (OpKind::Kernel, Activity::Communication) => 1,
                 (OpKind::Kernel, _) => 0,
                 (OpKind::Memset, _) => 2,
                 (OpKind::Graph, _) => 3,
-                (OpKind::Memcpy, _) => 4 + direction(),
+                (OpKind::Memcpy, _) => copies(direction()),
             }
         };
         capture.ops = (occupancy.ops.iter().enumerate())
@@ -93,6 +93,15 @@ impl Model {
     }
 }
 
+/// The family of copies of a kind, as CUPTI numbers it.
+pub(super) const fn copies(kind: i64) -> u8 {
+    match kind {
+        0..=31 => 4 + kind as u8,
+        ..0 => 4,
+        _ => 4 + 31,
+    }
+}
+
 /// The GPU of each stream.
 pub(super) fn gpus(occupancy: &Occupancy) -> Vec<u32> {
     (0..occupancy.streams.len() as u32).map(|stream| occupancy.lane(Level::Gpu, stream)).collect()
@@ -115,7 +124,7 @@ fn launching(capture: &Capture) -> (Vec<bool>, Vec<u32>) {
     (launched, first)
 }
 
-/// The calls of each thread that are in no other call, in order, and for each call of the report the one of these that
+/// The calls of each thread that are in no other call and no loop that polls, in order, and for each call of the report the one of these that
 /// contains it.
 fn outermost(launches: &Launches) -> (Vec<u32>, Vec<u32>) {
     let calls = &launches.calls;
@@ -130,7 +139,7 @@ fn outermost(launches: &Launches) -> (Vec<u32>, Vec<u32>) {
     let (mut places, mut outer_of) = (Vec::new(), vec![NONE; calls.len()]);
     let (mut thread, mut reached) = (NONE, i64::MIN);
     for place in order {
-        let (start, end) = calls.times(place as usize);
+        let (start, end) = calls.waited(place as usize);
         if calls.threads()[place as usize] != thread || start >= reached {
             (thread, reached) = (calls.threads()[place as usize], end.max(start));
             places.push(place);

@@ -134,7 +134,11 @@ impl Waits<'_> {
     }
 
     fn kind(&self, place: u32) -> FunctionKind {
-        let name = self.answers.launches().calls.names()[place as usize];
+        let calls = &self.answers.launches().calls;
+        if calls.is_poll(place) {
+            return FunctionKind::Event;
+        }
+        let name = calls.names()[place as usize];
         self.functions.get(name as usize).copied().unwrap_or_default()
     }
 

@@ -1,6 +1,6 @@
 //! How long windows of a GPU take after edits.
 
-use super::Edited;
+use super::{Edited, model};
 use crate::execute::native::gpu::answers::Answers;
 use crate::execute::native::gpu::columns::Column;
 use foldhash::HashMap;
@@ -66,7 +66,12 @@ struct Work {
     busiest: i64,
     /// The time in which anything runs, if what ran one after the other still does.
     busy: i64,
+    /// The time of all copies of one direction between host and GPU, whose streams share an engine.
+    copying: i64,
 }
+
+/// The families of copies that share an engine: from the host, and to the host.
+const ENGINES: [u8; 2] = [model::copies(1), model::copies(2)];
 
 /// The time of operations that ran one after the other.
 #[derive(Debug, Clone, Copy)]
@@ -172,10 +177,12 @@ impl Answers {
         let ops = &self.occupancy.ops;
         let first = lane.ops.partition_point(|&op| ops[op as usize].start < from - lane.longest);
         let last = lane.ops.partition_point(|&op| ops[op as usize].start < to);
-        // What runs one after the other: what took turns, a stream, or what an edit lets run beside all others, by kind.
+        // What runs one after the other: what took turns, a stream, copies of one direction, or what an edit lets run beside all
+        // others, by kind.
         let mut all = Kinds::new(from);
         let mut streams = vec![Turns::new(from); self.occupancy.streams.len()];
         let mut kinds = [0.0; u8::MAX as usize + 1];
+        let mut engines = [Turns::new(from); ENGINES.len()];
         // By stream: each has its operations in order, so that sorting all merges a few lists.
         let mut times = vec![Vec::new(); self.occupancy.streams.len()];
         // The first and the last launch of each thread. An operation mostly comes from the thread of the one before.
@@ -204,6 +211,9 @@ impl Answers {
                 None => {
                     all.add(ops[op as usize].activity, (start, end.min(to)), share);
                     streams[graph.stream(op) as usize].add((start, end.min(to)), share);
+                    if let Some(engine) = ENGINES.iter().position(|&family| family == graph.family(op)) {
+                        engines[engine].add((start, end.min(to)), share);
+                    }
                 }
             }
         }
@@ -214,10 +224,12 @@ impl Answers {
         // The first launch may have been before the window.
         let host = |(first, last)| graph.host_time(last, graph.call(first).1, change);
         let streams = streams.into_iter().map(|of| of.sum);
-        let busiest = streams.chain(kinds).fold(all.in_turn(), f64::max) as i64;
+        let copies = |(of, family): (Turns, u8)| of.sum + kinds[usize::from(family)];
+        let copying = engines.into_iter().zip(ENGINES).map(copies).fold(0.0, f64::max);
+        let busiest = streams.chain(kinds).fold(all.in_turn().max(copying), f64::max) as i64;
         // A host that was late is no reason that a fix makes it later.
         let hosts = launches.into_iter().flatten().map(|launched| host(launched).min(to - from));
-        Work { busiest: hosts.fold(busiest, i64::max), busy }
+        Work { busiest: hosts.fold(busiest, i64::max), busy, copying: copying as i64 }
     }
 
     /// The place of a window of a GPU, with these edits.
@@ -261,6 +273,7 @@ pub(in crate::execute::native::gpu) const WINDOWS: &[Column] = &[
     ("new_dur_ns", |a, i, _| a.window(i).new_dur.into()),
     ("busiest_ns", |a, i, _| a.window(i).work.busiest.into()),
     ("busy_ns", |a, i, _| a.window(i).work.busy.into()),
+    ("copying_ns", |a, i, _| a.window(i).work.copying.into()),
 ];
 
 #[cfg(test)]
