@@ -124,8 +124,8 @@ fn launching(capture: &Capture) -> (Vec<bool>, Vec<u32>) {
     (launched, first)
 }
 
-/// The calls of each thread that are in no other call and no loop that polls, in order, and for each call of the report the one of these that
-/// contains it.
+/// The calls of each thread that are in no other call and no loop that polls, in order, and for each call of the report the one of
+/// these that contains it.
 fn outermost(launches: &Launches) -> (Vec<u32>, Vec<u32>) {
     let calls = &launches.calls;
     // Rows of a thread mostly come in order, and this sort merges what is in order.
