@@ -16,6 +16,7 @@ finding:
   in_pytorch: >-
     gc.collect() at fixed steps; if they wait for batches, more DataLoader workers.
   link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
+  narrows: [host_sync]
   confidence: medium
   frees: idle
 params:

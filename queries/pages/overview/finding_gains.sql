@@ -97,6 +97,8 @@ ranked AS MATERIALIZED (
               AND 2 * (now.now_ns - alone.alone_ns) >= now.now_ns - broad.alone_ns
             )
         ),
+        -- Of these, one that none narrows.
+        (SELECT count(*) FROM fix AS special WHERE instr(',' || special.narrows || ',', ',' || fix.finding || ',')),
         length(fix.narrows) DESC,
         alone.alone_ns,
         fix.finding
