@@ -29,6 +29,14 @@ fn unseen(capture: &Capture) -> Vec<String> {
 }
 
 #[test]
+fn work_that_may_wait_for_a_function_of_the_host_names_it() {
+    let capture = held_up(400 * MS);
+    capture.call(PID | 1, "cudaLaunchHostFunc_v10000", (1_000 * MS, 1_000 * MS + 3 * US), 900, 0);
+    assert!(capture.says(&["for functions of the host (cudaLaunchHostFunc, 1 call), work from before"]));
+    assert!(!held_up(400 * MS).says(&["functions of the host"]));
+}
+
+#[test]
 fn idle_time_is_unknown_where_launched_work_waits_for_work_that_is_not_in_the_report() {
     for wait in [400 * MS, 40 * MS, 3 * MS] {
         let capture = held_up(wait);
