@@ -3,7 +3,7 @@ name: graph_building
 version: 1
 title: The GPU waits for graphs to be built
 summary: Idle time of a GPU while its thread captures, instantiates or destroys graphs.
-why: To see what it costs to build a CUDA graph anew where one could be launched again.
+why: To see the cost of a CUDA graph that is built in each step instead of once.
 kind: finding
 tags: [api, cuda, gpu]
 reads: [compute_gap_part, gpu_overlap, string]

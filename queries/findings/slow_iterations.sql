@@ -118,7 +118,7 @@ slow AS MATERIALIZED (
     AND usual_before > 0
     AND excess_ns > 0
 ),
--- Processes whose threads launch kernels to streams of their own, as those of a server do: what repeats in them are no
+-- Processes whose threads launch kernels to streams of their own, as those of a server do: their repeats are no
 -- iterations of one loop.
 crew AS MATERIALIZED (
   SELECT global_pid
