@@ -152,3 +152,25 @@ fn a_finding_takes_its_own_time_only_off_what_is_unexplained() {
         capture.screen()
     );
 }
+
+#[test]
+fn work_of_the_host_that_takes_longer_than_the_rest_needs_threads() {
+    // 8 ms of the host after each 2 ms of the GPU, or 1 ms, which one thread does meanwhile.
+    for (period, threads) in [(10 * MS, Some(4)), (3 * MS, None)] {
+        let capture = Capture::new();
+        for nth in 0..40 {
+            let at = 1_000 * MS + nth * period;
+            capture.launch(PID, at - 20 * US, "gemm", (at, at + 2 * MS), 1 + nth);
+            let wait = (at, at + 2 * MS + 5 * US);
+            capture.call(PID | 1, "cudaDeviceSynchronize_v3020", wait, 1_000 + nth, 0);
+        }
+        let screen = capture.screen();
+        let says = threads.map(|count| {
+            format!(
+                "if {count} threads share this work or it takes no time, 7.97 ms if one does it ahead."
+            )
+        });
+        assert!(says.is_none_or(|says| screen.contains(&says)), "{screen}");
+        assert!(threads.is_some() || !screen.contains("threads share"), "{screen}");
+    }
+}

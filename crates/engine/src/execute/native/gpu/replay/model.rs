@@ -166,7 +166,8 @@ fn collectives(answers: &Answers) -> Vec<Vec<u32>> {
         let end_together = |call: &Vec<u32>| {
             let ops = || call.iter().map(|&place| &occupancy.ops[place as usize]);
             let start = ops().map(|op| op.start).max().unwrap_or_default();
-            let (first, last) = ops().fold((i64::MAX, i64::MIN), |(a, b), op| (a.min(op.end), b.max(op.end)));
+            let (first, last) =
+                ops().fold((i64::MAX, i64::MIN), |(a, b), op| (a.min(op.end), b.max(op.end)));
             start < first && last - first <= (last - start) / 10
         };
         if !name.contains("SendRecv") || lanes.len() > 2 && calls.iter().all(end_together) {
