@@ -6,7 +6,7 @@ summary: Idle time of a GPU in slow iterations, above that of the median iterati
 why: To find what single iterations wait for, such as checkpoints, logging or a slow batch.
 kind: finding
 tags: [cuda, gpu, nvtx]
-reads: [gpu_window, idle_part, outside_wait, step]
+reads: [gpu_window, idle_part, launch, outside_wait, step]
 requires: [gpu_window, idle_part, step]
 finding:
   claim: "Slow iterations: some take much longer than the median, and the GPU idles longer in them."
@@ -16,6 +16,7 @@ finding:
   in_pytorch: >-
     gc.collect() at fixed steps; if they wait for batches, more DataLoader workers.
   link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
+  narrows: [host_sync]
   confidence: medium
   frees: idle
 params:
@@ -39,7 +40,8 @@ limits: >-
   Iterations are those of the relation step whose is_sure is 1: a pause before a layer makes no step slow. The longest idle
   intervals count, up to the excess over the median. Iterations that are slow because kernels
   take longer have no rows. Work between two iterations counts for the second one. Iterations that differ on purpose,
-  such as an evaluation every hundred steps, are slow too.
+  such as an evaluation every hundred steps, are slow too. Steps without ranges have no rows in a process in which several
+  threads launch kernels, each to streams of its own.
 see_also: [iterations, iteration_border, gpu_idle_causes]
 ---*/
 WITH
@@ -54,7 +56,8 @@ turn AS MATERIALIZED (
       lag(end_ns) OVER one_by_one AS start_ns,
       end_ns,
       count(*) OVER (PARTITION BY global_tid) AS iterations,
-      has_other_work
+      has_other_work,
+      found = 'repeated' AS is_repeated
     FROM step
     WHERE end_ns IS NOT NULL
       -- Of layers without marks, the first of each pass has the pause before the pass.
@@ -78,6 +81,7 @@ timed AS MATERIALIZED (
     thread.global_tid,
     turn.nth,
     turn.range_name,
+    turn.is_repeated,
     turn.start_ns,
     turn.end_ns,
     turn.end_ns - turn.start_ns AS iteration_ns,
@@ -113,6 +117,30 @@ slow AS MATERIALIZED (
   WHERE iteration_ns >= :slower * median_ns
     AND usual_before > 0
     AND excess_ns > 0
+),
+-- Processes whose threads launch kernels to streams of their own, as those of a server do: their repeats are no
+-- iterations of one loop.
+crew AS MATERIALIZED (
+  SELECT global_pid
+  FROM (
+    SELECT
+      global_pid,
+      global_tid,
+      kernels,
+      10 * kernels >= 9 * sum(kernels) OVER (PARTITION BY global_pid, context_id, stream_id) AS is_own,
+      10 * kernels >= sum(kernels) OVER (PARTITION BY global_pid) AS is_much
+    FROM (
+      SELECT launch.global_pid, launch.global_tid, launch.context_id, launch.stream_id, count(*) AS kernels
+      FROM (SELECT 1 FROM slow WHERE is_repeated LIMIT 1)
+      CROSS JOIN launch
+      WHERE launch.op_kind = 'kernel'
+        AND (SELECT count(DISTINCT global_tid) FROM idle_part) > 1
+      GROUP BY launch.global_pid, launch.global_tid, launch.context_id, launch.stream_id
+    )
+  )
+  WHERE is_own AND is_much
+  GROUP BY global_pid
+  HAVING count(DISTINCT global_tid) > 1
 ),
 -- The idle intervals that begin in a slow iteration.
 placed AS MATERIALIZED (
@@ -161,6 +189,7 @@ gaining AS MATERIALIZED (
   JOIN gpu_window
     ON gpu_window.gpu_id = thread.gpu_id
   WHERE freed.freed_ns > 0
+    AND thread.global_tid & -16777216 NOT IN (SELECT global_pid FROM crew)
   GROUP BY gpu_window.gpu_id
   HAVING 100.0 * sum(freed.freed_ns) >= :least_pct * min(gpu_window.window_ns)
 )

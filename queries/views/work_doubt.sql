@@ -3,7 +3,7 @@ name: work_doubt
 summary: One row per reason why GPU work is not in the report.
 internal: true
 present_if: [gpu_op, graph_trace]
-reads: [graph_trace, gpu_window, nvtx_name, nvtx_projection, report_source, sampled_call, unseen_work]
+reads: [cuda_call, graph_trace, gpu_window, nvtx_name, nvtx_projection, report_source, sampled_call, string, unseen_work]
 columns:
   - {name: priority, type: int, doc: "Order in capture_trust, lowest first; the hundreds are explained there."}
   - {name: severity, type: text, doc: "partial, distorted or note, as in capture_trust."}
@@ -17,10 +17,23 @@ limits: >-
 WITH
 unseen AS (
   SELECT
+    count(*) AS waits,
     sum(unseen_ns) AS unseen_ns,
     iif(min(pid) = max(pid), printf('process %d', min(pid)), 'the processes') AS who,
     (SELECT sum(window_ns) FROM gpu_window) AS window_ns
   FROM unseen_work
+),
+-- Functions of the host in a stream, which are not recorded. Calls are not read if nothing waited.
+host_function AS MATERIALIZED (
+  SELECT min(cuda_call.api_name) AS api_name, count(*) AS calls
+  FROM (SELECT 1 FROM unseen_work LIMIT 1)
+  CROSS JOIN cuda_call
+  WHERE cuda_call.name_id IN (
+      SELECT string_id
+      FROM string
+      WHERE text GLOB 'cu*LaunchHostFunc*'
+        OR text GLOB 'cu*StreamAddCallback*'
+    )
 ),
 step AS (
   SELECT count(*) AS steps, count(*) FILTER (WHERE op_count = 0) AS empty
@@ -55,18 +68,24 @@ SELECT
   'GPU work that is not in the report',
   printf(
     'Work of %s waited %.1f ms (%.1f %% of GPU time) while no recorded work ran: '
-      || 'for work from before the capture, of another process, or lost.',
+      || 'for %swork from before the capture, of another process, or lost.',
     who,
     unseen_ns / 1e6,
-    100.0 * unseen_ns / window_ns
+    100.0 * unseen_ns / window_ns,
+    iif(
+      2 * calls >= waits,
+      printf('functions of the host (%s, %d %s), ', api_name, calls, iif(calls = 1, 'call', 'calls')),
+      ''
+    )
   ),
-  iif(
-    is_trace,
-    wait_call || ' before the profiler starts, and a trace with all events',
-    'cudaDeviceSynchronize() before the capture starts, and a capture of all processes'
-  )
+  CASE
+    WHEN 2 * calls >= waits THEN 'an NVTX range in each function that ' || api_name || ' runs'
+    WHEN is_trace THEN wait_call || ' before the profiler starts, and a trace with all events'
+    ELSE 'cudaDeviceSynchronize() before the capture starts, and a capture of all processes'
+  END
 FROM unseen
 CROSS JOIN report_source
+CROSS JOIN host_function
 WHERE unseen_ns > 0 AND 50 * unseen_ns >= window_ns
 UNION ALL
 SELECT

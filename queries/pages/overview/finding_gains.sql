@@ -21,7 +21,7 @@ columns:
   - {name: before_ns, type: duration, unit: ns, label: "before", priority: 1, doc: "The same with the fixes before this one."}
   - {name: then_ns, type: duration, unit: ns, label: "then", priority: 1, doc: "The same with this fix and those before it."}
   - {name: idle_ns, type: duration, unit: ns, label: "idle then", priority: 1, doc: "Time in a step in which the GPU that takes longest has nothing to do, with this fix and those before it."}
-  - {name: bound, type: text, priority: 2, doc: "Of the last row: the largest part of the chain that binds then, of those that are no work of the GPU, as in the relation critical_part; else null."}
+  - {name: bound, type: text, priority: 2, doc: "Of the last row: the largest part of the chain that binds then, of those that are no work of the GPU, as in the relation critical_part, or other GPUs: their work, which the GPU waits for; else null."}
   - {name: bound_ns, type: duration, unit: ns, label: "bound time", priority: 2, doc: "Its time in a step; else null."}
   - {name: gap_ns, type: duration, unit: ns, label: "gaps", priority: 2, doc: "Of the first fix: time in a step between kernels that follow each other, on the path that binds with it; else null."}
   - {name: gap_count, type: int, unit: count, label: "number of gaps", priority: 3, doc: "These gaps, in all steps; else null."}
@@ -97,6 +97,8 @@ ranked AS MATERIALIZED (
               AND 2 * (now.now_ns - alone.alone_ns) >= now.now_ns - broad.alone_ns
             )
         ),
+        -- Of these, one that none narrows.
+        (SELECT count(*) FROM fix AS special WHERE instr(',' || special.narrows || ',', ',' || fix.finding || ',')),
         length(fix.narrows) DESC,
         alone.alone_ns,
         fix.finding
@@ -141,8 +143,9 @@ last AS (
   SELECT max(rank) AS rank
   FROM joined
 ),
-bound AS (
-  SELECT part.part AS bound, sum(part.dur_ns) / together.count AS bound_ns
+-- What the last row's GPU waits for.
+last_path AS MATERIALIZED (
+  SELECT part.part, sum(part.dur_ns) / together.count AS dur_ns
   FROM last
   JOIN joined
     ON joined.rank = last.rank
@@ -153,8 +156,22 @@ bound AS (
     AND part.gpu_id = together.gpu_id
     AND part.start_ns = together.start_ns
     AND part.end_ns = together.end_ns
-    AND part.part NOT IN ('compute', 'communication', 'memory')
   GROUP BY part.part
+),
+bound AS (
+  SELECT part AS bound, dur_ns AS bound_ns
+  FROM last_path
+  WHERE part NOT IN ('compute', 'communication', 'memory')
+  UNION ALL
+  -- Of work on the path, what this GPU does not do itself.
+  SELECT 'other GPUs', CAST(sum(last_path.dur_ns) - max(together.then_ns - together.idle_ns) AS INTEGER)
+  FROM last_path
+  JOIN last
+  JOIN together
+    ON together.rank = last.rank
+  WHERE last_path.part IN ('compute', 'communication', 'memory')
+    AND (SELECT count(DISTINCT gpu_id) FROM win) > 1
+  HAVING sum(last_path.dur_ns) > max(together.then_ns - together.idle_ns)
   ORDER BY 2 DESC, 1
   LIMIT 1
 ),

@@ -71,3 +71,32 @@ fn the_second_row_of_a_call_with_a_backtrace_is_no_call() {
         assert_eq!(sums, ["4", "4"]);
     }
 }
+
+#[test]
+fn graphs_that_are_built_in_each_step_are_a_finding_and_those_built_once_none() {
+    let built = |steps: i64| {
+        let capture = Capture::new();
+        for step in 0..12 {
+            let at = 1_000 * MS + step * 10 * MS;
+            let call = |name: &str, from: i64, to: i64| {
+                capture.call(PID | 1, name, (at + from, at + to), 1_000 + step, 0);
+            };
+            if step < steps {
+                call("cudaStreamBeginCapture_v10000", 3_500 * US, 3_510 * US);
+                call("cudaStreamEndCapture_v10000", 4_500 * US, 4_510 * US);
+                call("cudaGraphInstantiate_v12000", 4_520 * US, 6_520 * US);
+            }
+            let times = (at + 6_700 * US, at + 13_400 * US);
+            capture.launch(PID, at + 6_600 * US, "gemm", times, 100 + step);
+        }
+        capture
+    };
+    let rows = built(12).rows("graph_building", &["subject", "dur_ns"]);
+    assert_eq!(rows.len(), 22, "{rows:?}");
+    assert_eq!(rows[0], ["stream capture", "1010000"]);
+    assert_eq!(rows[1], ["cudaGraphInstantiate", "2000000"]);
+    assert!(built(12).screen().contains("\n 1. Graphs built anew:"));
+    for steps in [1, 4] {
+        assert!(built(steps).rows("graph_building", &["subject"]).is_empty());
+    }
+}

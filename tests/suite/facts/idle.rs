@@ -29,6 +29,14 @@ fn unseen(capture: &Capture) -> Vec<String> {
 }
 
 #[test]
+fn work_that_may_wait_for_a_function_of_the_host_names_it() {
+    let capture = held_up(400 * MS);
+    capture.call(PID | 1, "cudaLaunchHostFunc_v10000", (1_000 * MS, 1_000 * MS + 3 * US), 900, 0);
+    assert!(capture.says(&["for functions of the host (cudaLaunchHostFunc, 1 call), work from before"]));
+    assert!(!held_up(400 * MS).says(&["functions of the host"]));
+}
+
+#[test]
 fn idle_time_is_unknown_where_launched_work_waits_for_work_that_is_not_in_the_report() {
     for wait in [400 * MS, 40 * MS, 3 * MS] {
         let capture = held_up(wait);
@@ -171,4 +179,26 @@ fn a_loop_that_polls_is_a_wait() {
     capture.sql("UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET returnValue = 0");
     assert!(capture.rows("host_sync", &["subject"]).is_empty());
     assert_eq!(capture.rows("launch_bound", &["dur_ns"]).len(), 19);
+}
+
+#[test]
+fn work_of_the_host_that_takes_longer_than_the_rest_needs_threads() {
+    // 8 ms of the host after each 2 ms of the GPU, or 1 ms, which one thread does meanwhile.
+    for (period, threads) in [(10 * MS, Some(4)), (3 * MS, None)] {
+        let capture = Capture::new();
+        for nth in 0..40 {
+            let at = 1_000 * MS + nth * period;
+            capture.launch(PID, at - 20 * US, "gemm", (at, at + 2 * MS), 1 + nth);
+            let wait = (at, at + 2 * MS + 5 * US);
+            capture.call(PID | 1, "cudaDeviceSynchronize_v3020", wait, 1_000 + nth, 0);
+        }
+        let screen = capture.screen();
+        let says = threads.map(|count| {
+            format!(
+                "if {count} threads share this work or it takes no time, 7.97 ms if one does it ahead."
+            )
+        });
+        assert!(says.is_none_or(|says| screen.contains(&says)), "{screen}");
+        assert!(threads.is_some() || !screen.contains("threads share"), "{screen}");
+    }
 }

@@ -61,6 +61,39 @@ fn an_exchange_of_all_ranks_is_no_pipeline() {
     assert!(!capture.screen().contains("waits for GPU"), "{}", capture.screen());
 }
 
+#[test]
+fn an_exchange_of_four_gpus_gains_what_balanced_work_does() {
+    let capture = Capture::new();
+    let send = "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)";
+    let mut id = 0;
+    for turn in 0..40 {
+        let at = 1_000 * MS + turn * 5_600 * US;
+        for gpu in 0..4 {
+            // 0 to 3 ms late, each GPU in turn: 1.5 ms on average.
+            let ready = at + 2 * MS + (gpu + turn) % 4 * MS;
+            for (name, start, end) in [
+                ("expert_up", at, ready - MS),
+                ("expert_down", ready - MS, ready),
+                (send, ready, at + 5_500 * US),
+            ] {
+                id += 1;
+                capture.launch(
+                    process(100 + gpu),
+                    900 * MS + id * 12 * US,
+                    name,
+                    (start, end - 2 * US),
+                    id,
+                );
+            }
+        }
+    }
+    capture.sql("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET deviceId = (globalPid >> 24 & 16777215) - 100");
+    let rows = capture.rows("findings", &["finding", "verdict", "now_ns", "alone_ns"]);
+    let row = rows.iter().find(|row| row[0] == "rank_wait").unwrap();
+    let gain = row[2].parse::<i64>().unwrap() - row[3].parse::<i64>().unwrap();
+    assert!(row[1] == "yes" && (gain - 1_500 * US).abs() <= 10 * US, "{row:?}");
+}
+
 /// 24 marked steps of three kernels, the times of which a function gives in microseconds.
 fn steps(times: impl Fn(i64) -> [i64; 3]) -> String {
     let capture = Capture::new();

@@ -226,6 +226,11 @@ fn kernel(name: &str) -> String {
             words.push(word);
         }
     }
+    // The functions of CUTLASS say nothing without the type that they run.
+    if words.is_empty() && matches!(own, "Kernel" | "Kernel2" | "device_kernel") {
+        let is_type = |word: &&str| word.len() > 3 && word.starts_with(|c: char| c.is_ascii_uppercase());
+        words.extend(name[end..].split(|c: char| !c.is_alphanumeric() && c != '_').find(is_type));
+    }
     match words.as_slice() {
         [] => own.to_owned(),
         words => format!("{own} ({})", words.join(" ")),
@@ -255,6 +260,10 @@ mod tests {
             (
                 "void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_128x128>(T1::Params)",
                 "Kernel2 (cutlass_80_tensorop_s1688gemm_128x128)",
+            ),
+            (
+                "void cutlass::device_kernel<flash::enable_sm90_or_later<flash::FlashAttnFwdSm90<flash::Mainloop<(int)2>>>>(T1::Params)",
+                "device_kernel (FlashAttnFwdSm90)",
             ),
             ("heat(float *)", "heat"),
         ] {

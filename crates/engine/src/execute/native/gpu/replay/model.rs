@@ -149,7 +149,8 @@ fn outermost(launches: &Launches) -> (Vec<u32>, Vec<u32>) {
     (places, outer_of)
 }
 
-/// Kernels of one collective on several GPUs: the n-th of its name on each, if all have run as many.
+/// Kernels of one collective on several GPUs: the n-th of its name on each, if all have run as many. Sends and receives
+/// are one if more than two GPUs take part in each.
 fn collectives(answers: &Answers) -> Vec<Vec<u32>> {
     let occupancy = &answers.occupancy;
     // For each name: its kernels, by process and GPU.
@@ -159,17 +160,27 @@ fn collectives(answers: &Answers) -> Vec<Vec<u32>> {
             continue;
         }
         let name = &answers.labels.names[answers.label(place as usize).name as usize];
-        // Pairs of ranks run these, not all.
-        if !name.contains("SendRecv") {
-            let lane = occupancy.lane(Level::Process, op.stream);
-            of_names.entry(name).or_default().entry(lane).or_default().push(place);
-        }
+        let lane = occupancy.lane(Level::Process, op.stream);
+        of_names.entry(name).or_default().entry(lane).or_default().push(place);
     }
     let mut groups = Vec::new();
-    for of_lanes in of_names.into_values() {
+    for (name, of_lanes) in of_names {
         let lanes: Vec<Vec<u32>> = of_lanes.into_values().collect();
-        if lanes.len() > 1 && lanes.iter().all(|lane| lane.len() == lanes[0].len()) {
-            groups.extend((0..lanes[0].len()).map(|nth| lanes.iter().map(|lane| lane[nth]).collect()));
+        if lanes.len() < 2 || lanes.iter().any(|lane| lane.len() != lanes[0].len()) {
+            continue;
+        }
+        let calls = (0..lanes[0].len()).map(|nth| lanes.iter().map(|lane| lane[nth]).collect());
+        let calls: Vec<Vec<u32>> = calls.collect();
+        // Pairs of ranks run these, too: where all take part, none ends long before the others.
+        let end_together = |call: &Vec<u32>| {
+            let ops = || call.iter().map(|&place| &occupancy.ops[place as usize]);
+            let start = ops().map(|op| op.start).max().unwrap_or_default();
+            let (first, last) =
+                ops().fold((i64::MAX, i64::MIN), |(a, b), op| (a.min(op.end), b.max(op.end)));
+            start < first && last - first <= (last - start) / 10
+        };
+        if !name.contains("SendRecv") || lanes.len() > 2 && calls.iter().all(end_together) {
+            groups.extend(calls);
         }
     }
     groups

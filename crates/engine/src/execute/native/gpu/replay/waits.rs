@@ -77,10 +77,10 @@ impl Waits<'_> {
                         let op = record.and_then(|(at, stream)| launched.last(stream, at));
                         match op {
                             Some(op) => launched.wait(call, op, capture),
-                            None => self.wait_for_any(call, &launched, capture),
+                            None => self.wait_for_event(call, &launched, capture),
                         }
                     }
-                    None => self.wait_for_any(call, &launched, capture),
+                    None => self.wait_for_event(call, &launched, capture),
                 },
                 FunctionKind::Stream => {
                     let stream =
@@ -125,6 +125,21 @@ impl Waits<'_> {
         let last = streams.filter_map(|&stream| launched.last(stream, of.start));
         let ended = last.filter(|&op| (of.start..=of.end).contains(&capture.ops[op as usize].end));
         let last = ended.max_by_key(|&op| (capture.ops[op as usize].end, op));
+        capture.waits.extend(last.map(|op| (call, op)));
+    }
+
+    /// Of a call that waits for an event which nothing recorded: the operation that ended last while it waited. Others may
+    /// have been launched after that event.
+    fn wait_for_event(&self, call: u32, launched: &Launched, capture: &mut Capture) {
+        let of = capture.calls[call as usize];
+        let end = |op: u32| capture.ops[op as usize].end;
+        let ended = launched.streams(self.process(call)).iter().filter_map(|&stream| {
+            let ops = &launched.ops[stream as usize];
+            let before = &ops[..ops.partition_point(|&(at, _)| at < of.start)];
+            let ended = before.partition_point(|&(_, op)| end(op) <= of.end);
+            ended.checked_sub(1).map(|place| before[place].1).filter(|&op| end(op) >= of.start)
+        });
+        let last = ended.max_by_key(|&op| (end(op), op));
         capture.waits.extend(last.map(|op| (call, op)));
     }
 
