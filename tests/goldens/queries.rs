@@ -209,10 +209,11 @@ const ROWS_FROM_TRACES: [&str; 12] = [
 
 /// Findings that only real reports, seeded faults, captures of `tests/suite/facts` and `steps`, or the example show: see
 /// `tests/suite/findings.rs`.
-const ROWS_ON_REAL_REPORTS: [&str; 14] = [
+const ROWS_ON_REAL_REPORTS: [&str; 15] = [
     "allocating_range",
     "feeding_calls",
     "fp32_matmul",
+    "graph_building",
     "job_hang",
     "kernel_trend",
     "longest_collective",
