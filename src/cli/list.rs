@@ -118,8 +118,8 @@ fn doubt(found: &Found, words: &[String], table: &ResultTable, catalog: &Catalog
     }
 }
 
-/// Everything that people look for: of the library, of nsys, verbs, and chapters of the book.
-fn everything(catalog: &Catalog, shown: Shown) -> Result<ResultTable> {
+/// Everything that `nsq list WORDS` looks through: items of the library, of nsys, verbs, and chapters of the book.
+pub fn everything(catalog: &Catalog, shown: Shown) -> Result<ResultTable> {
     let mut all = library_items(catalog, shown)?;
     all.rows.extend([functions(), verbs(), chapters()].into_iter().flat_map(|table| table.rows));
     Ok(all)

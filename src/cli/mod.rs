@@ -44,6 +44,7 @@ mod timeline;
 use clap::{FromArgMatches, Parser, Subcommand};
 pub use external::{BuiltIn, build_in};
 use first_word::with_verb;
+pub use list::everything;
 use messages::{complain, note};
 use nsq_files::interrupt::{disarm, handle_signals};
 use nsq_files::whole_file::standard_output;

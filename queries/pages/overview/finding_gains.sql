@@ -143,9 +143,12 @@ last AS (
   SELECT max(rank) AS rank
   FROM joined
 ),
--- What the last row's GPU waits for.
-last_path AS MATERIALIZED (
-  SELECT part.part, sum(part.dur_ns) / together.count AS dur_ns
+-- What the last row's GPU waits for. Of work on the path, what it does not do itself is work of other GPUs.
+last_path AS (
+  SELECT
+    iif(part.part IN ('compute', 'communication', 'memory'), 'other GPUs', part.part) AS bound,
+    sum(part.dur_ns) / together.count AS dur_ns,
+    together.then_ns - together.idle_ns AS own_ns
   FROM last
   JOIN joined
     ON joined.rank = last.rank
@@ -156,23 +159,15 @@ last_path AS MATERIALIZED (
     AND part.gpu_id = together.gpu_id
     AND part.start_ns = together.start_ns
     AND part.end_ns = together.end_ns
-  GROUP BY part.part
+  GROUP BY 1
 ),
 bound AS (
-  SELECT part AS bound, dur_ns AS bound_ns
-  FROM last_path
-  WHERE part NOT IN ('compute', 'communication', 'memory')
-  UNION ALL
-  -- Of work on the path, what this GPU does not do itself.
-  SELECT 'other GPUs', CAST(sum(last_path.dur_ns) - max(together.then_ns - together.idle_ns) AS INTEGER)
-  FROM last_path
-  JOIN last
-  JOIN together
-    ON together.rank = last.rank
-  WHERE last_path.part IN ('compute', 'communication', 'memory')
+  SELECT bound, bound_ns
+  FROM (SELECT bound, dur_ns - iif(bound = 'other GPUs', own_ns, 0) AS bound_ns FROM last_path)
+  WHERE bound <> 'other GPUs'
+    OR bound_ns > 0
     AND (SELECT count(DISTINCT gpu_id) FROM win) > 1
-  HAVING sum(last_path.dur_ns) > max(together.then_ns - together.idle_ns)
-  ORDER BY 2 DESC, 1
+  ORDER BY bound_ns DESC, bound
   LIMIT 1
 ),
 -- What a step consists of with the first fix.

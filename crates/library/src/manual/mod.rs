@@ -10,6 +10,6 @@ mod words;
 
 pub use list::{classes, library_items, pages, playbooks, queries, relations, table};
 pub use pages::manual;
-pub use search::{Found, search};
+pub use search::{Found, Search, search};
 pub use sheet::Form;
 pub use words::words_of;

@@ -57,32 +57,48 @@ struct Item {
     questions: Vec<Question>,
 }
 
+/// Items that are searched for words.
+pub struct Search {
+    items: Vec<Item>,
+    index: Index,
+    synonyms: BTreeMap<String, Vec<Vec<String>>>,
+}
+
+impl Search {
+    /// Reads the texts of the items of a list, which has the columns of [`super::queries`].
+    pub fn new(list: Vec<Vec<Value>>, catalog: &Catalog) -> Result<Self> {
+        let asked = word_lists("asked.yml", include_str!("asked.yml"))?;
+        let mut seen = Stems::default();
+        let items: Vec<Item> =
+            list.into_iter().map(|row| Item::new(row, catalog, &asked, &mut seen)).collect();
+        Ok(Self { index: Index::new(&items), items, synonyms: synonyms()? })
+    }
+
+    /// The rows that are about the words, the best first.
+    pub fn find(&self, words: &[String]) -> (Vec<Vec<Value>>, Found) {
+        let stems: Vec<String> = words.iter().map(|word| stem(word)).collect();
+        let terms: Vec<Term> =
+            (0..stems.len()).map(|at| Term::new(&stems, at, &self.synonyms, &self.index)).collect();
+        let rated = self.items.iter().map(|item| (item.rating(&terms, &self.index), item));
+        let mut scored: Vec<(Rating, &Item)> = rated.filter(|(rating, _)| rating.score > 0.0).collect();
+        // Equal rows keep their order.
+        scored.sort_by(|a, b| b.0.score.total_cmp(&a.0.score));
+        let (best, share) =
+            scored.first().map_or((0.0, 0.0), |(rating, _)| (rating.score, rating.share));
+        scored.retain(|(rating, _)| rating.score >= CUT * best && rating.share >= CUT_SHARE * share);
+        let first = scored.first().map(|(rating, _)| rating);
+        let found = Found {
+            is_answer: first.is_some_and(|rating| rating.share >= 0.5),
+            unknown: first.map_or_else(|| (0..words.len()).collect(), |rating| rating.unknown.clone()),
+        };
+        (scored.into_iter().map(|(_, item)| item.row.clone()).collect(), found)
+    }
+}
+
 /// Keeps the rows that are about the words, the best first.
 pub fn search(table: &mut ResultTable, words: &[String], catalog: &Catalog) -> Result<Found> {
-    let asked = word_lists("asked.yml", include_str!("asked.yml"))?;
-    let synonyms = synonyms()?;
-    let rows = std::mem::take(&mut table.rows);
-    let mut seen = Stems::default();
-    let items: Vec<Item> =
-        rows.into_iter().map(|row| Item::new(row, catalog, &asked, &mut seen)).collect();
-    let index = Index::new(&items);
-    let stems: Vec<String> = words.iter().map(|word| stem(word)).collect();
-    let terms: Vec<Term> = (0..stems.len()).map(|at| Term::new(&stems, at, &synonyms, &index)).collect();
-    let mut scored: Vec<(Rating, Item)> = items
-        .into_iter()
-        .map(|item| (item.rating(&terms, &index), item))
-        .filter(|(rating, _)| rating.score > 0.0)
-        .collect();
-    // Equal rows keep their order.
-    scored.sort_by(|a, b| b.0.score.total_cmp(&a.0.score));
-    let (best, share) = scored.first().map_or((0.0, 0.0), |(rating, _)| (rating.score, rating.share));
-    scored.retain(|(rating, _)| rating.score >= CUT * best && rating.share >= CUT_SHARE * share);
-    let first = scored.first().map(|(rating, _)| rating);
-    let found = Found {
-        is_answer: first.is_some_and(|rating| rating.share >= 0.5),
-        unknown: first.map_or_else(|| (0..words.len()).collect(), |rating| rating.unknown.clone()),
-    };
-    table.rows = scored.into_iter().map(|(_, item)| item.row).collect();
+    let (rows, found) = Search::new(std::mem::take(&mut table.rows), catalog)?.find(words);
+    table.rows = rows;
     Ok(found)
 }
 
