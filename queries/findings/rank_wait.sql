@@ -220,12 +220,21 @@ compared AS MATERIALIZED (
 ),
 pace AS MATERIALIZED (
   SELECT
-    gpu_id,
-    sum(total_ns) AS total_ns,
-    sum(iif(other_ns IS NULL, 0, total_ns)) AS same_ns,
-    sum(iif(other_ns IS NULL, 0, total_ns)) / sum(other_ns) AS times
-  FROM compared
-  GROUP BY gpu_id
+    paced.*,
+    sum(paced.times >= 1.02) OVER () AS slow_count,
+    min(gpu.gpu_name) OVER () AS first_name,
+    max(gpu.gpu_name) OVER () AS last_name
+  FROM (
+    SELECT
+      gpu_id,
+      sum(total_ns) AS total_ns,
+      sum(iif(other_ns IS NULL, 0, total_ns)) AS same_ns,
+      sum(iif(other_ns IS NULL, 0, total_ns)) / sum(other_ns) AS times
+    FROM compared
+    GROUP BY gpu_id
+  ) AS paced
+  LEFT JOIN gpu
+    ON gpu.gpu_id = paced.gpu_id
 ),
 -- A GPU that is slow is slow in most kernels, and the others are equal: alone among GPUs of one model.
 slow AS MATERIALIZED (
@@ -235,8 +244,8 @@ slow AS MATERIALIZED (
     ON compared.gpu_id = pace.gpu_id
   WHERE pace.times >= 1.03
     AND pace.same_ns >= 0.9 * pace.total_ns
-    AND (SELECT count(*) FROM pace WHERE times >= 1.02) = 1
-    AND (SELECT count(DISTINCT gpu_name) FROM gpu WHERE gpu_id IN (SELECT gpu_id FROM pace)) <= 1
+    AND pace.slow_count = 1
+    AND coalesce(pace.first_name = pace.last_name, true)
   GROUP BY pace.gpu_id
   HAVING sum(iif(compared.total_ns >= (1 + pace.times) / 2 * compared.other_ns, compared.total_ns, 0))
     >= 0.8 * max(pace.same_ns)
