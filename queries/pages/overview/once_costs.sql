@@ -7,8 +7,10 @@ why: To read a start-up as one account. The gains of single fixes leave most of 
 kind: info
 internal: true
 tags: [cuda, gpu]
-reads: []
+reads: [capture_phase]
 asks: [{kind: finding}, findings, finding_places, once_parts]
+# The findings of a whole capture whose steps are judged take as long as those of the steps.
+rows_if: EXISTS (SELECT 1 FROM capture_phase WHERE phase = 'once')
 params:
   - {name: row_pct, type: real, default: 2, min: 0, max: 100, doc: "Smallest share of the window for a row of its own, in percent."}
   - {name: shortest_window, type: duration, default: 1ms, min: 0, doc: "Shortest window to account for."}

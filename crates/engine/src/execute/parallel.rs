@@ -173,6 +173,10 @@ impl Session {
             self.add_leaf(Leaf { plan, is_finding: false }, leaves);
             return Ok(());
         }
+        // A query that cannot have rows asks nothing.
+        if self.is_without_rows(plan)? {
+            return Ok(());
+        }
         // What another answer gives a parameter to is asked after it. A query that has its answer asks nothing more.
         let asks = plan.asks.iter().filter(|asked| asked.given.is_empty());
         let asks = asks.filter(|asked| self.known(&asked.plan).is_none());

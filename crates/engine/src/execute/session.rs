@@ -190,7 +190,7 @@ impl Session {
     }
 
     /// Whether the condition without which a plan has no rows is false.
-    fn is_without_rows(&self, plan: &Plan) -> Result<bool> {
+    pub(super) fn is_without_rows(&self, plan: &Plan) -> Result<bool> {
         let Some(condition) = &plan.rows_if else { return Ok(false) };
         Ok(!self.holds(condition)?)
     }
