@@ -6,7 +6,8 @@ use foldhash::{HashMap, HashMapExt};
 use nsq_library::catalog::{Rule, Rules, Setting};
 use nsq_sweep::projection::{NONE, Stop, StopCheck};
 use nsq_value::error::{Error, Result};
-use regex::{Regex, RegexBuilder, bytes};
+use regex::bytes::{RegexSet, RegexSetBuilder};
+use regex::{Regex, RegexBuilder};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -167,46 +168,28 @@ impl Names {
     }
 }
 
-/// A compiled regular expression of a rule.
-trait Pattern: Sized {
-    fn compile(text: &str) -> std::result::Result<Self, regex::Error>;
-}
-
-impl Pattern for Regex {
-    fn compile(text: &str) -> std::result::Result<Self, regex::Error> {
-        RegexBuilder::new(text).size_limit(RULE_LIMIT).build()
-    }
-}
-
-impl Pattern for bytes::Regex {
-    /// Without the many ranges of Unicode's classes, which take most of the time to compile it, if the text is ASCII.
-    fn compile(text: &str) -> std::result::Result<Self, regex::Error> {
-        bytes::RegexBuilder::new(text).unicode(!text.is_ascii()).size_limit(RULE_LIMIT).build()
-    }
-}
-
 /// Rules about one subject, compiled on first use. Few queries need any.
 #[derive(Debug)]
-struct Compiled<P, T> {
+struct Compiled<T> {
     files: Vec<Rules>,
-    rules: OnceLock<Result<Vec<(P, T)>, String>>,
+    rules: OnceLock<Result<T, String>>,
 }
 
-impl<P, T> Default for Compiled<P, T> {
+impl<T> Default for Compiled<T> {
     fn default() -> Self {
         Self { files: Vec::new(), rules: OnceLock::new() }
     }
 }
 
-impl<P: Pattern, T> Compiled<P, T> {
+impl<T> Compiled<T> {
     fn new(files: Vec<Rules>) -> Self {
         Self { files, ..Self::default() }
     }
 
-    /// The compiled rules; none if one does not compile, see [`NameRules::failure`]. `what` is the field with their result.
-    fn get(&self, what: &str, result: impl Fn(&Rule) -> Option<T>) -> &[(P, T)] {
-        let compile = || compile(&self.files, what, result).map_err(|error| error.to_string());
-        self.rules.get_or_init(compile).as_deref().unwrap_or_default()
+    /// The compiled rules; none if one does not compile, see [`NameRules::failure`].
+    fn get(&self, compile: impl Fn(&[Rules]) -> Result<T>) -> Option<&T> {
+        let compile = || compile(&self.files).map_err(|error| error.to_string());
+        self.rules.get_or_init(compile).as_ref().ok()
     }
 
     fn failure(&self) -> Option<&str> {
@@ -214,12 +197,22 @@ impl<P: Pattern, T> Compiled<P, T> {
     }
 }
 
+/// Compiled rules, and what each gives.
+type Each<T> = Vec<(Regex, T)>;
+
+/// The rules about phases, compiled together.
+#[derive(Debug)]
+struct Phases {
+    patterns: RegexSet,
+    phases: Vec<String>,
+}
+
 /// The rules that fold names, give them phases and give them work.
 #[derive(Debug, Default)]
 pub(in crate::execute::native) struct NameRules {
-    folds: Compiled<Regex, String>,
-    phases: Compiled<bytes::Regex, String>,
-    works: Compiled<Regex, BTreeMap<String, Setting>>,
+    folds: Compiled<Each<String>>,
+    phases: Compiled<Phases>,
+    works: Compiled<Each<BTreeMap<String, Setting>>>,
 }
 
 impl NameRules {
@@ -235,9 +228,9 @@ impl NameRules {
 
     /// Compiles all rules. The error says which does not.
     pub(in crate::execute::native) fn check(&self) -> Result<()> {
-        compile::<Regex, _>(&self.folds.files, "replace", |rule| rule.replace.clone())?;
-        compile::<bytes::Regex, _>(&self.phases.files, "phase", |rule| rule.phase.clone())?;
-        compile::<Regex, _>(&self.works.files, "work", |rule| rule.work.clone()).map(|_| ())
+        folds(&self.folds.files)?;
+        Phases::compile(&self.phases.files)?;
+        works(&self.works.files).map(|_| ())
     }
 
     /// Why rules that were needed did not compile.
@@ -258,7 +251,7 @@ impl NameRules {
             }
             folded
         };
-        let rules = self.folds.get("replace", |rule| rule.replace.clone());
+        let rules = self.folds.get(folds).map_or(&[][..], Vec::as_slice);
         let (first, others) = rules.split_at(rules.len().min(1));
         let Some(begun) = fold(first, &name) else {
             return fold(others, &name).map_or(name, Cow::Owned);
@@ -273,14 +266,16 @@ impl NameRules {
 
     /// The phase of a name, and the pattern of the rule that decided it.
     pub(super) fn phase(&self, name: &str) -> Option<(&str, &str)> {
-        let phases = self.phases.get("phase", |rule| rule.phase.clone());
-        let (pattern, phase) = phases.iter().find(|(pattern, _)| pattern.is_match(name.as_bytes()))?;
-        (phase != NO_PHASE).then_some((phase, pattern.as_str()))
+        let rules = self.phases.get(Phases::compile)?;
+        let first = rules.patterns.matches(name.as_bytes()).iter().next()?;
+        let rule = self.phases.files.iter().flat_map(|file| &file.rules).nth(first)?;
+        let phase = rules.phases[first].as_str();
+        (phase != NO_PHASE).then_some((phase, rule.pattern.as_str()))
     }
 
     /// The work of a name, as a JSON object.
     pub(super) fn work(&self, name: &str) -> Option<String> {
-        let works = self.works.get("work", |rule| rule.work.clone());
+        let works = self.works.get(works)?;
         let (groups, work) =
             works.iter().find_map(|(pattern, work)| Some((pattern.captures(name)?, work)))?;
         let expand = |setting: &Setting| match setting {
@@ -296,17 +291,49 @@ impl NameRules {
     }
 }
 
+fn folds(files: &[Rules]) -> Result<Each<String>> {
+    compile(files, "replace", |rule| rule.replace.clone())
+}
+
+fn works(files: &[Rules]) -> Result<Each<BTreeMap<String, Setting>>> {
+    compile(files, "work", |rule| rule.work.clone())
+}
+
+impl Phases {
+    fn compile(files: &[Rules]) -> Result<Self> {
+        let rules = || files.iter().flat_map(|file| &file.rules);
+        let phases: Option<Vec<String>> = rules().map(|rule| rule.phase.clone()).collect();
+        let build = |in_ascii: bool| {
+            let pattern = |rule: &Rule| match in_ascii && rule.pattern.is_ascii() {
+                true => format!("(?-u){}", rule.pattern),
+                false => rule.pattern.clone(),
+            };
+            let limit = rules().count().max(1) * RULE_LIMIT;
+            RegexSetBuilder::new(rules().map(pattern)).size_limit(limit).build()
+        };
+        // The many ranges of Unicode's classes take most of the time to compile them: only if a rule names one.
+        let patterns = build(true).or_else(|_| build(false));
+        match (patterns, phases) {
+            (Ok(patterns), Some(phases)) => Ok(Self { patterns, phases }),
+            // One by one: which one it is.
+            (patterns, _) => {
+                compile(files, "phase", |rule| rule.phase.clone())?;
+                let reason = patterns.err().map(|error| error.to_string()).unwrap_or_default();
+                let file = files.first().map_or("phases", |file| &file.file);
+                Err(malformed(file, "all together", &reason))
+            }
+        }
+    }
+}
+
 /// Compiles the rules of all files about one subject. `what` is the field with their result.
-fn compile<P: Pattern, T>(
-    files: &[Rules],
-    what: &str,
-    result: impl Fn(&Rule) -> Option<T>,
-) -> Result<Vec<(P, T)>> {
+fn compile<T>(files: &[Rules], what: &str, result: impl Fn(&Rule) -> Option<T>) -> Result<Each<T>> {
     let rules = files.iter().flat_map(|file| file.rules.iter().map(move |rule| (file, rule)));
     rules
         .map(|(file, rule)| {
             let broken = |reason: &str| malformed(&file.file, &rule.pattern, reason);
-            let pattern = P::compile(&rule.pattern).map_err(|e| broken(&e.to_string()))?;
+            let pattern = RegexBuilder::new(&rule.pattern).size_limit(RULE_LIMIT).build();
+            let pattern = pattern.map_err(|e| broken(&e.to_string()))?;
             Ok((pattern, result(rule).ok_or_else(|| broken(&format!("has no `{what}`")))?))
         })
         .collect()
