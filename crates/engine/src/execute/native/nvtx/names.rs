@@ -311,7 +311,8 @@ impl Phases {
             let limit = rules().count().max(1) * RULE_LIMIT;
             RegexSetBuilder::new(rules().map(pattern)).size_limit(limit).build()
         };
-        // The many ranges of Unicode's classes take most of the time to compile them: only if a rule names one.
+        // The many ranges of Unicode's classes take most of the time to compile them: only where a rule names a character
+        // beyond ASCII by its number.
         let patterns = build(true).or_else(|_| build(false));
         match (patterns, phases) {
             (Ok(patterns), Some(phases)) => Ok(Self { patterns, phases }),
