@@ -36,6 +36,11 @@ impl TimeSet {
         &self.0
     }
 
+    /// The intervals, in order, as a list of their own.
+    pub fn into_intervals(self) -> Vec<(i64, i64)> {
+        self.0
+    }
+
     /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

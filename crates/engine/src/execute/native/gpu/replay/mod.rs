@@ -117,7 +117,7 @@ impl Answers {
     fn replay(&self, text: &str, begun: Option<(Edits, &str)>, room: Times) -> Edited {
         let model = self.model();
         let (begun, lines) = begun.map_or((None, text), |(begun, lines)| (Some(begun), lines));
-        let edits = match Edit::list(lines) {
+        let edits = match Edit::list(lines, &self.calls.store.times) {
             Ok(edits) if edits.is_empty() => begun,
             Ok(edits) => {
                 let begun = begun.unwrap_or_default();

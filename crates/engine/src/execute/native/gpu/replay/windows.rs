@@ -153,7 +153,8 @@ impl Kinds {
 impl Answers {
     fn lanes_of_ops(&self) -> &[Lane] {
         self.replays.windows.lanes.get_or_init(|| {
-            let lane = |_| Lane { ops: Vec::new(), activities: Vec::new(), ended: Vec::new(), longest: 0 };
+            let lane =
+                |_| Lane { ops: Vec::new(), activities: Vec::new(), ended: Vec::new(), longest: 0 };
             let mut lanes: Vec<Lane> = (0..self.occupancy.lane_count(Level::Gpu)).map(lane).collect();
             for (place, op) in (0u32..).zip(&self.occupancy.ops) {
                 let lane = &mut lanes[self.occupancy.lane(Level::Gpu, op.stream) as usize];
