@@ -154,6 +154,11 @@ impl Ruler {
         let first = self.begun_by(start, self.last.0.load(Ordering::Relaxed));
         let last = self.begun_by(end, first);
         self.last.0.store(last, Ordering::Relaxed);
+        if first == last {
+            // No interval begins in the window: it holds at most the rest of one.
+            let end_of = first.checked_sub(1).map(|place| self.set.0[place].1);
+            return end_of.map_or(0, |last| end.min(last) - start.min(last));
+        }
         self.until(end, last) - self.until(start, first)
     }
 

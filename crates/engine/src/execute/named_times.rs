@@ -32,17 +32,18 @@ impl NamedTimes {
     }
 
     /// Reads intervals and names, with semicolons between them.
-    pub(super) fn read(&self, text: &str) -> Result<IntervalsByGpu, String> {
+    pub(super) fn read(&self, text: &str) -> Result<Arc<IntervalsByGpu>, String> {
         if !text.contains(MARK) {
-            return text.parse();
+            return text.parse().map(Arc::new);
         }
-        let mut all = IntervalsByGpu::default();
-        for part in text.split(';') {
-            if part.starts_with(MARK) {
-                all.add_all(&*self.named(part)?);
-            } else {
-                all.add_all(&part.parse()?);
-            }
+        let parts = text.split(';').filter(|part| !part.is_empty());
+        let mut parts = parts.map(|part| match part.starts_with(MARK) {
+            true => self.named(part),
+            false => part.parse().map(Arc::new),
+        });
+        let mut all = parts.next().unwrap_or_else(|| Ok(Arc::default()))?;
+        for part in parts {
+            Arc::make_mut(&mut all).add_all(&*part?);
         }
         Ok(all)
     }
@@ -77,11 +78,11 @@ mod tests {
         assert!(name.starts_with("#101+303+"), "{name}");
         assert!(!name.contains(['@', ':', ';', '\n']), "{name}");
         assert_eq!(times.text_of(many.clone().united()), name);
-        assert_eq!(times.read(&name), Ok(many.united()));
+        assert_eq!(times.read(&name), Ok(Arc::new(many.united())));
         // With written ones, and with those of another GPU.
         let all = times.read(&format!("{name};1:5+7;{other};")).expect("they are known");
         assert_eq!((all.count(), all.length()), (302, 303 + 7 + 600));
-        assert_eq!(times.read("1:0+3,7+3"), "1:0+3,7+3".parse());
+        assert_eq!(times.read("1:0+3,7+3"), "1:0+3,7+3".parse().map(Arc::new));
         // Another report does not know the name.
         let error = NamedTimes::default().read(&name).expect_err("it is unknown");
         assert!(error.starts_with(&format!("unknown times '{name}'")), "{error}");

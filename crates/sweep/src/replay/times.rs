@@ -50,7 +50,11 @@ impl IntervalsByGpu {
 
     /// The times of a GPU.
     pub fn of_gpu(&self, gpu: i64) -> Ruler {
-        Ruler::new(TimeSet::union_of(self.0.get(&gpu).cloned().unwrap_or_default()))
+        let intervals = self.0.get(&gpu).map_or(&[][..], Vec::as_slice);
+        Ruler::new(match intervals.is_sorted() {
+            true => TimeSet::union_of_sorted(intervals.iter().copied()),
+            false => TimeSet::union_of(intervals.to_vec()),
+        })
     }
 }
 

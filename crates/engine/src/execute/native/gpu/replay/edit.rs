@@ -13,6 +13,7 @@ use nsq_sweep::replay::{Edits, GpuTimes, IntervalsByGpu};
 use nsq_sweep::steps::Kind;
 use nsq_value::error::Result;
 use nsq_value::glob::Glob;
+use std::sync::Arc;
 
 /// The most by which an edit makes something longer.
 const MOST: f64 = 1e3;
@@ -37,11 +38,11 @@ pub(super) enum Edit {
     /// Operations run beside all others.
     Overlap(What),
     /// What holds up GPUs at these times takes none.
-    Idle(IntervalsByGpu),
+    Idle(Arc<IntervalsByGpu>),
     /// Operations other than collectives take no time at these times.
-    Work(IntervalsByGpu),
+    Work(Arc<IntervalsByGpu>),
     /// Calls that wait at these times do not.
-    Wait(IntervalsByGpu),
+    Wait(Arc<IntervalsByGpu>),
 }
 
 /// Which operations an edit is about.
@@ -49,7 +50,7 @@ pub(super) enum Edit {
 pub(super) struct What {
     kind: Ops,
     /// Only those that run at these times.
-    at: Option<IntervalsByGpu>,
+    at: Option<Arc<IntervalsByGpu>>,
 }
 
 #[derive(Debug)]
