@@ -262,8 +262,10 @@ impl Answers {
         }
         let edited = self.edited(edits);
         // A replay that was stopped, or whose edits are refused, has no times.
-        let Some(ends) = edited.ends.get(gpu as usize) else { return 0..0 };
-        let ends = |time: i64| ends.at(time).map(|(end, _)| end);
+        if edited.ends.is_empty() {
+            return 0..0;
+        }
+        let ends = |time: i64| self.ended_at(&edited, gpu, time).map(|(end, _)| end);
         let new_dur = ends(bounds.1).zip(ends(bounds.0)).map_or(0, |(to, from)| (to - from).max(0));
         let work = self.work(&edited, gpu, bounds);
         let window = Window { edits: Arc::clone(&edited.text), gpu, bounds, new_dur, work };
