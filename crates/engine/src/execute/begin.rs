@@ -45,7 +45,8 @@ impl Session {
         Shared { loads: None, times: Arc::clone(&self.stored.times) }
     }
 
-    /// As [`Session::begin`], with what the sessions on the report share. The times of the report are checked with the first statement, or beside the first ones.
+    /// As [`Session::begin`], with what the sessions on the report share. The times of the report are checked with the first
+    /// statement, or beside the first ones.
     pub fn begin_sharing(
         connection: Connection,
         installation: &Installation,

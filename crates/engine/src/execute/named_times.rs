@@ -52,8 +52,8 @@ impl NamedTimes {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.get(name).map(Arc::clone).ok_or_else(|| {
             format!(
-                "unknown times '{name}': gpu_times() returns such a name for the open report; call it again, or write \
-                 GPU:START+LENGTH in ns"
+                "unknown times '{name}': a name of gpu_times() is known as long as its report is open; call it \
+                 again, or write GPU:START+LENGTH in ns"
             )
         })
     }
