@@ -141,3 +141,30 @@ fn a_list_that_is_given_again_goes_on() {
         both != what_if(&report, &["faster=Fan2:2"]) && both != what_if(&report, &["faster=Fan1:2"])
     );
 }
+
+#[test]
+fn times_with_a_name_are_those_that_are_written() {
+    let Some(shared) = shared() else { return };
+    let report = data(&shared, "h100_2gpu_1s.sqlite");
+    // Intervals that touch each other are written one by one.
+    let ask = |times: &str| {
+        let sql = format!(
+            "WITH after AS (SELECT device_id, end_ns FROM gpu_op ORDER BY end_ns, op_id LIMIT 3000), \
+             times AS MATERIALIZED (SELECT {times} AS text FROM after), \
+             win AS (SELECT device_id, min(start_ns) AS start_ns, max(end_ns) AS end_ns FROM gpu_op GROUP BY 1) \
+             SELECT part.gpu_id, part.new_dur_ns, part.busiest_ns, part.busy_ns \
+             FROM times CROSS JOIN win CROSS JOIN all_replayed_window AS part \
+             WHERE part.edits = 'idle=@' || times.text || char(10) || 'work=@' || times.text \
+             AND part.gpu_id = win.device_id AND part.start_ns = win.start_ns AND part.end_ns = win.end_ns \
+             ORDER BY 1"
+        );
+        nsq().args(["sql", report.to_str().unwrap(), &sql, "--format", "csv"]).output().unwrap()
+    };
+    let rows = |times: &str| String::from_utf8(ask(times).stdout).unwrap();
+    let named = rows("gpu_times(device_id, end_ns, end_ns + 2000)");
+    assert_eq!(named.lines().count(), 3, "{named}");
+    assert_eq!(named, rows("group_concat(device_id || ':' || end_ns || '+2000', ';')"));
+    assert_ne!(named, rows("max('')"));
+    let unknown = String::from_utf8(ask("max('#101+303+0')").stderr).unwrap();
+    assert!(unknown.contains("unknown times '#101+303+0': a name of gpu_times() is known"), "{unknown}");
+}

@@ -1,7 +1,7 @@
 //! A report that is open, and its sessions: what every way of asking it shares.
 
 use nsq_engine::compile::{Invocation, Layout, Plan};
-use nsq_engine::execute::{Limits, Loads, Session};
+use nsq_engine::execute::{Limits, Session, Shared};
 use nsq_engine::normalize::{self, Installation, Presence, Scope};
 use nsq_library::catalog::{Catalog, ClassMaps, Shown};
 use nsq_render::render::Heading;
@@ -21,7 +21,7 @@ pub struct OpenReport {
     /// Its tables, and facts about the capture.
     pub schema: Schema,
     /// What its sessions share.
-    loads: Option<Arc<Loads>>,
+    shared: Shared,
 }
 
 /// The query that lists the IDs of a report.
@@ -38,7 +38,7 @@ impl OpenReport {
     /// A file that is open.
     pub fn of(report: Report) -> Result<Self> {
         let schema = Schema::detect(&report)?;
-        Ok(Self { report, schema, loads: None })
+        Ok(Self { report, schema, shared: Shared::default() })
     }
 
     /// The facts that accompany every result: versions of nsq, export schema and nsys; report and scope.
@@ -74,8 +74,9 @@ impl OpenReport {
 
     /// Keeps what sessions read for native relations, for sessions with other scopes. All must use the same
     /// catalog.
-    pub fn sharing(self) -> Self {
-        Self { loads: Some(Arc::default()), ..self }
+    pub fn sharing(mut self) -> Self {
+        self.shared.loads = Some(Arc::default());
+        self
     }
 
     /// Begins a session with the relations `roots` limited to the scope. Also returns notes, where the
@@ -116,8 +117,8 @@ impl OpenReport {
         installation.classes = classes.clone();
         let mut notes = of_scope;
         notes.append(&mut installation.notes);
-        let (connection, loads) = (self.report.connect()?, self.loads.clone());
-        let session = Session::begin_sharing(connection, &installation, limits, loads)?;
+        let (connection, shared) = (self.report.connect()?, self.shared.clone());
+        let session = Session::begin_sharing(connection, &installation, limits, shared)?;
         check_ids(&session, catalog, scope, limits)?;
         Ok((session, notes))
     }

@@ -4,6 +4,8 @@
 //! idle, overlap and utilisation figure is computed here. An interval that ends at or before its start
 //! is empty.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A set of instants, kept as sorted, disjoint intervals.
@@ -32,6 +34,11 @@ impl TimeSet {
     /// The intervals, in order.
     pub fn intervals(&self) -> &[(i64, i64)] {
         &self.0
+    }
+
+    /// The intervals, in order, as a list of their own.
+    pub fn into_intervals(self) -> Vec<(i64, i64)> {
+        self.0
     }
 
     /// Whether the set is empty.
@@ -147,6 +154,11 @@ impl Ruler {
         let first = self.begun_by(start, self.last.0.load(Ordering::Relaxed));
         let last = self.begun_by(end, first);
         self.last.0.store(last, Ordering::Relaxed);
+        if first == last {
+            // No interval begins in the window: it holds at most the rest of one.
+            let end_of = first.checked_sub(1).map(|place| self.set.0[place].1);
+            return end_of.map_or(0, |last| end.min(last) - start.min(last));
+        }
         self.until(end, last) - self.until(start, first)
     }
 
@@ -216,6 +228,35 @@ pub fn union_length(intervals: &mut [(i64, i64)]) -> i64 {
     length
 }
 
+/// The length of the union of the intervals in some lists. Takes O(n log k) for k lists that are sorted by start.
+pub fn length_of_lists(mut lists: Vec<Vec<(i64, i64)>>) -> i64 {
+    for list in lists.iter_mut().filter(|list| !list.is_sorted_by_key(|(start, _)| *start)) {
+        list.sort_unstable();
+    }
+    let start_of = |list: usize, place: usize| lists[list].get(place).map(|(start, _)| *start);
+    let heads = (0..lists.len()).filter_map(|list| Some(Reverse((start_of(list, 0)?, list, 0))));
+    let mut heads: BinaryHeap<_> = heads.collect();
+    let (mut length, mut reached) = (0i64, i64::MIN);
+    while let Some(Reverse((_, list, first))) = heads.pop() {
+        // One list goes on until another one is earlier.
+        let until = heads.peek().map_or(i64::MAX, |Reverse((start, ..))| *start);
+        let mut place = first;
+        for &(start, end) in &lists[list][first..] {
+            if place > first && start > until {
+                break;
+            }
+            let start = start.max(reached);
+            if end > start {
+                length = length.saturating_add(end.saturating_sub(start));
+                reached = end;
+            }
+            place += 1;
+        }
+        heads.extend(start_of(list, place).map(|start| Reverse((start, list, place))));
+    }
+    length
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -266,6 +307,24 @@ mod tests {
             let (from, to) = (random(INSTANTS), random(INSTANTS));
             let counted = (from..to).filter(|&at| holds(&a, at)).count() as i64;
             assert_eq!(ruler.within(from, to), counted, "{a:?} within {from}..{to}");
+        }
+    }
+
+    #[test]
+    fn lists_are_merged_in_any_order() {
+        assert_eq!(length_of_lists(Vec::new()), 0);
+        assert_eq!(length_of_lists(vec![Vec::new(), vec![(5, 9), (7, 7), (20, 10)]]), 4);
+        let mut seed = 11u64;
+        let mut random = |below: i64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            ((seed >> 33) % below as u64) as i64
+        };
+        for _ in 0..4_000 {
+            let lists: Vec<Vec<(i64, i64)>> = (0..random(4))
+                .map(|_| (0..random(6)).map(|_| (random(24), random(24))).collect())
+                .collect();
+            let expected = set(&lists.concat()).length();
+            assert_eq!(i128::from(length_of_lists(lists.clone())), expected, "{lists:?}");
         }
     }
 

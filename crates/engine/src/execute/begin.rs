@@ -2,6 +2,7 @@
 
 use super::guard;
 use super::limits::{self, Limits};
+use super::named_times::NamedTimes;
 use super::native::{self, Loads, Natives};
 use super::relation_store::Stored;
 use super::session::Session;
@@ -23,23 +24,37 @@ pub(super) enum Known {
     Loads(Option<Arc<Loads>>),
 }
 
+/// What the sessions on a report share.
+#[derive(Debug, Clone, Default)]
+pub struct Shared {
+    /// What they read, if it is kept for the others.
+    pub loads: Option<Arc<Loads>>,
+    times: Arc<NamedTimes>,
+}
+
 impl Session {
     /// Creates the relations, then allows reading only.
     pub fn begin(connection: Connection, installation: &Installation, limits: &Limits) -> Result<Self> {
-        let session = Self::begin_sharing(connection, installation, limits, None)?;
+        let session = Self::begin_sharing(connection, installation, limits, Shared::default())?;
         session.check_times()?;
         Ok(session)
     }
 
-    /// As [`Session::begin`], and shares what it reads with the other sessions on the report that have `loads`. The times
-    /// of the report are checked with the first statement, or beside the first ones.
+    /// The times that this session named, for one over its answers.
+    pub(super) fn shared(&self) -> Shared {
+        Shared { loads: None, times: Arc::clone(&self.stored.times) }
+    }
+
+    /// As [`Session::begin`], with what the sessions on the report share. The times of the report are checked with the first
+    /// statement, or beside the first ones.
     pub fn begin_sharing(
         connection: Connection,
         installation: &Installation,
         limits: &Limits,
-        loads: Option<Arc<Loads>>,
+        shared: Shared,
     ) -> Result<Self> {
-        let (stored, natives) = (Arc::new(Stored::new(installation)), Known::Loads(loads));
+        let stored = Arc::new(Stored::new(installation, shared.times));
+        let natives = Known::Loads(shared.loads);
         let session =
             Self::connect(connection, Arc::new(installation.clone()), natives, stored, limits)?;
         session.are_times_checked.set(false);
@@ -56,14 +71,15 @@ impl Session {
     ) -> Result<Self> {
         // A misspelt "column" is an error, not a text.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
-        functions::register(&connection, &installation.classes)?;
+        let times = &stored.times;
+        functions::register_naming(&connection, &installation.classes, Some(Arc::clone(times)))?;
         limits::watch(&mut connection, limits)?;
         let (database, path) = (path_of(&connection), file_of(&connection));
         let natives = match known {
             Known::Natives(natives) => {
                 natives.map(|natives| native::share(&connection, natives)).transpose()?
             }
-            Known::Loads(loads) => native::install(&connection, &installation, limits, loads)?,
+            Known::Loads(loads) => native::install(&connection, &installation, limits, loads, times)?,
         };
         let (statements, reveals_secrets) = (&stored.statements, installation.reveals_secrets);
         let rights = guard::make(&mut connection, statements, reveals_secrets, limits, &path)?;
@@ -134,6 +150,7 @@ mod tests {
         let catalog = crate::tests::library();
         let loads: Arc<Loads> = Arc::default();
         let ask = |iteration: usize, loads: Option<&Arc<Loads>>| {
+            let shared = Shared { loads: loads.cloned(), ..Shared::default() };
             let connection = Connection::open("../../fixtures/example.sqlite").unwrap();
             let schema = Schema::read(&connection).unwrap();
             let name = "forward".to_owned();
@@ -148,8 +165,7 @@ mod tests {
             let installation =
                 normalize::plan(&schema, catalog, &scope, ["nvtx_range_sum", "kernel"]).unwrap();
             let limits = Limits::default();
-            let session =
-                Session::begin_sharing(connection, &installation, &limits, loads.cloned()).unwrap();
+            let session = Session::begin_sharing(connection, &installation, &limits, shared).unwrap();
             ["SELECT * FROM nvtx_range_sum ORDER BY 1, 2, 3", "SELECT count(*), sum(dur_ns) FROM kernel"]
                 .map(|sql| {
                     let plan = Plan::ad_hoc(sql, ("SQL".to_owned(), 1), catalog);

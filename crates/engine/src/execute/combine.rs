@@ -10,7 +10,6 @@ use super::limits::Limits;
 use super::partial::Partial;
 use crate::compile::Plan;
 use crate::normalize::Installation;
-use nsq_library::catalog::ClassMaps;
 use nsq_value::error::Result;
 use nsq_value::table::Value;
 use rusqlite::Connection;
@@ -25,14 +24,14 @@ pub(super) fn origin(report: &str, side: usize) -> [Value; 2] {
 }
 
 impl Session {
-    /// A session over answers instead of a report. `answers` has an entry for each query that `plan`
-    /// asks: the answers of all reports, or the one answer across reports. `findings`: those of
-    /// the findings, if the plan reads them.
-    pub fn over(
+    /// A session over answers instead of a report, which shares what it names with this one. `answers` has an entry for
+    /// each query that `plan` asks: the answers of all reports, or the one answer across reports. `findings`: those of the
+    /// findings, if the plan reads them.
+    pub(super) fn over(
+        &self,
         plan: &Plan,
         answers: &[Vec<Partial<'_>>],
         findings: Option<Arc<Findings>>,
-        classes: &ClassMaps,
         limits: &Limits,
     ) -> Result<Self> {
         let connection = Connection::open_in_memory()?;
@@ -43,8 +42,11 @@ impl Session {
         }
         connection.execute_batch("COMMIT")?;
         findings.map_or(Ok(()), |findings| findings.create(&connection, limits))?;
-        let installation = Installation { classes: classes.clone(), ..Installation::default() };
-        Self::begin(connection, &installation, limits)
+        let classes = self.installation.classes.clone();
+        let installation = Installation { classes, ..Installation::default() };
+        let session = Self::begin_sharing(connection, &installation, limits, self.shared())?;
+        session.check_times()?;
+        Ok(session)
     }
 }
 

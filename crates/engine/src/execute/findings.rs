@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// The answers of all findings that a plan reads.
 #[derive(Debug, Default)]
-pub struct Findings {
+pub(super) struct Findings {
     /// Each finding that the report has data for, and its intervals, in order of the names.
     pub(super) intervals: Vec<(String, Intervals)>,
     /// Where the rows of each end among those of all.

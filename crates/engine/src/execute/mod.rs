@@ -15,6 +15,7 @@ mod insert;
 mod intervals;
 mod limits;
 mod materialization;
+mod named_times;
 mod native;
 mod parallel;
 mod partial;
@@ -26,6 +27,7 @@ mod shelf;
 mod table_writer;
 mod times;
 
+pub use begin::Shared;
 pub use functions::{FUNCTIONS, Function, register as register_functions};
 pub use limits::Limits;
 pub use native::{AttributedTime, Loads, Natives, asked_with, check_rules};

@@ -44,7 +44,7 @@ impl Session {
         }
         let classes = self.installation.classes.clone();
         let installation = Arc::new(Installation { classes, ..Installation::clone(recorded) });
-        let stored = Arc::new(Stored::new(&installation));
+        let stored = Arc::new(Stored::new(&installation, Arc::clone(&self.stored.times)));
         let session = Self::connect(connection, installation, Known::Loads(None), stored, &self.limits)?;
         let is_needed =
             session.holds(&format!("EXISTS (SELECT 1 FROM {SUSPECTS}) OR {REPEATS} OR {OPEN}"))?;

@@ -4,13 +4,14 @@
 //! Such a relation is a view of a table, which its first statement makes from another view. No view is replaced: SQLite
 //! would find the columns of all others again.
 
+use super::named_times::NamedTimes;
 use crate::compile::names_in;
 use crate::normalize::{Installation, Statements, StoredView};
 use nsq_report::schema::quote;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 use std::collections::{BTreeSet, HashSet};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// Most rows that are kept in memory for the other connections to the report. Of a relation with more, each
 /// connection computes its own.
@@ -28,7 +29,7 @@ pub(super) fn table_of(relation: &str) -> String {
     format!("stored {relation}")
 }
 
-/// The stored relations of an installation.
+/// The stored relations of an installation, and the times that are named.
 #[derive(Debug, Default)]
 pub(super) struct Stored {
     /// Each comes after those that it reads.
@@ -41,6 +42,8 @@ pub(super) struct Stored {
     names: HashSet<String>,
     /// The statements of the installation, with two views for each stored relation.
     pub(super) statements: Statements,
+    /// Those that sessions on the report know.
+    pub(super) times: Arc<NamedTimes>,
 }
 
 #[derive(Debug)]
@@ -58,10 +61,10 @@ pub(super) struct Rows {
 }
 
 impl Stored {
-    pub(super) fn new(installation: &Installation) -> Self {
+    pub(super) fn new(installation: &Installation, times: Arc<NamedTimes>) -> Self {
         let statements = installation.statements.clone();
         if installation.stored.is_empty() {
-            return Self { statements, ..Self::default() };
+            return Self { statements, times, ..Self::default() };
         }
         let natives = installation.natives.iter().filter(|native| !native.reads.is_empty());
         let natives = natives.map(|native| (native.object.clone(), native.reads.clone())).collect();
@@ -72,7 +75,7 @@ impl Stored {
             .iter()
             .filter_map(|statement| statement.strip_prefix(CREATE_VIEW)?.split_once(" AS"));
         let names = installation.natives.iter().map(|native| native.object.clone()).collect();
-        let mut stored = Self { relations, views: Vec::new(), natives, names, statements };
+        let mut stored = Self { relations, views: Vec::new(), natives, names, statements, times };
         for (name, body) in views {
             // A later view is not meant: a part of the statement has its name.
             let read = stored.names_of(body);

@@ -111,7 +111,7 @@ impl Session {
         let report = Path::new(&self.path).file_name().unwrap_or_default().to_string_lossy();
         let partial = |table| vec![Partial { report: &report, side: 0, table }];
         let answers: Vec<_> = answers.iter().map(|table| partial(*table)).collect();
-        Session::over(plan, &answers, findings, &self.installation.classes, limits)
+        self.over(plan, &answers, findings, limits)
     }
 
     /// Runs the statement of a plan, whose tables this session has.

@@ -18,7 +18,7 @@ impl RangePattern {
     /// Parses a glob.
     pub fn new(name: &str) -> Result<Self> {
         let bare = name.strip_prefix(':').map(Glob::new).transpose()?;
-        Ok(Self { glob: Glob::new(name)?, bare, displayed: Glob::of_shortened(name)? })
+        Ok(Self { glob: Glob::new(name)?, bare, displayed: Glob::of_shortened(name) })
     }
 
     /// Whether the pattern matches the printed name, which includes the domain, or the text alone.

@@ -47,8 +47,8 @@ pub struct Graph {
     pub(super) functions: Vec<u32>,
     /// Where the calls of each thread begin, and the end.
     pub(super) threads: Vec<u32>,
-    /// Whether a call is the first of its thread.
-    pub(super) is_first: Vec<bool>,
+    /// What each call follows.
+    pub(super) follows: Vec<Follows>,
     /// The time that each call takes by itself, as recorded.
     pub(super) works: Vec<i64>,
     pub(super) op_starts: Vec<i64>,
@@ -78,6 +78,19 @@ pub struct Graph {
     pub(super) usual: Usual,
     /// The longest host code between two calls that is part of launching.
     pub(super) most_code: i64,
+}
+
+/// What host code before a call follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Follows {
+    /// Nothing: the call is the first of its thread.
+    Nothing,
+    /// The call before, as nearly always.
+    Call,
+    /// A call of another thread.
+    Waker,
+    /// The later one of both.
+    CallAndWaker,
 }
 
 /// What a call waits for.
@@ -290,7 +303,7 @@ impl Graph {
     /// The call before a call, in its thread.
     #[inline]
     pub(super) fn call_before(&self, call: u32) -> Option<u32> {
-        (!self.is_first[call as usize]).then(|| call - 1)
+        matches!(self.follows[call as usize], Follows::Call | Follows::CallAndWaker).then(|| call - 1)
     }
 
     /// The call of another thread that a call waits for.

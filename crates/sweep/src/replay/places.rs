@@ -1,6 +1,6 @@
 //! Where the entries of lists begin, so that a replay does not search them.
 
-use super::graph::Graph;
+use super::graph::{Follows, Graph};
 use std::ops::Range;
 
 /// For each place, where its entries begin in a list that is sorted by place. Takes no memory for an empty list.
@@ -45,10 +45,10 @@ impl Graph {
         let calls = self.call_count();
         self.waits_of = Begins::new(self.waits.iter().map(|&(call, _)| call), calls);
         self.blocked_of = Begins::new(self.blocked.iter().map(|&(call, _)| call), calls);
-        self.is_first = vec![false; calls];
+        self.follows = vec![Follows::Call; calls];
         for &first in &self.threads {
-            if let Some(is_first) = self.is_first.get_mut(first as usize) {
-                *is_first = true;
+            if let Some(follows) = self.follows.get_mut(first as usize) {
+                *follows = Follows::Nothing;
             }
         }
     }
@@ -61,6 +61,13 @@ impl Graph {
     /// Finds where the calls begin that others wait for.
     pub(super) fn place_wakes(&mut self) {
         self.wakes_of = Begins::new(self.wakes.iter().map(|&(call, _)| call), self.call_count());
+        for &(call, _) in &self.wakes {
+            let follows = &mut self.follows[call as usize];
+            *follows = match *follows {
+                Follows::Nothing | Follows::Waker => Follows::Waker,
+                Follows::Call | Follows::CallAndWaker => Follows::CallAndWaker,
+            };
+        }
     }
 
     /// Computes the time that each call takes by itself.

@@ -1,6 +1,6 @@
 //! The replay: new times after an edit.
 
-use super::graph::{Edge, EdgeKind, Graph, Point, Wait};
+use super::graph::{Edge, EdgeKind, Follows, Graph, Point, Wait};
 use super::latency::explained;
 use super::order::unpacked;
 use crate::occupancy::NONE;
@@ -288,9 +288,12 @@ impl Graph {
     #[inline]
     fn follows(&self, call: u32, ends: &[i64]) -> Option<(i64, u32)> {
         let done = |source: u32| (ends[source as usize], source);
-        let before = self.call_before(call).map(done);
-        // Few calls wait for another thread.
-        if self.wakes_of.has(call) { before.max(self.waker(call).map(done)) } else { before }
+        match self.follows[call as usize] {
+            Follows::Call => Some(done(call - 1)),
+            Follows::Nothing => None,
+            Follows::Waker => self.waker(call).map(done),
+            Follows::CallAndWaker => self.waker(call).map(done).max(Some(done(call - 1))),
+        }
     }
 
     /// What binds the return of a call that waits: edge 0 is its own work, and the others are what it waits for, in

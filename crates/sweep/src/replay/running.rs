@@ -2,13 +2,14 @@
 
 use super::graph::Graph;
 use super::replayed::Times;
+use crate::occupancy::NONE;
 
 /// The ends of the operations of a lane, such as a GPU.
 #[derive(Debug, Clone, Default)]
 pub struct Ends {
-    /// Recorded end, the latest end so far after the edit, and the operation that has it. Sorted. An operation that the edit
-    /// removes ends when those before it have ended.
-    ends: Vec<(i64, i64, u32)>,
+    /// For each operation, by recorded end: of those that had ended by then, the one that ends last after the edit. An operation
+    /// that the edit removes ends when those before it have ended: it has [`NONE`] if none is before it.
+    latest: Vec<u32>,
     /// What comes before the first end: times as recorded and after the edit, sorted. The starts and ends of the calls of the
     /// thread that launched the first operation, up to its launch, and the start of that operation.
     begun: Vec<(i64, i64)>,
@@ -21,45 +22,54 @@ impl Ends {
         graph: &Graph,
         times: &Times,
         first: Option<u32>,
-        ops: impl Iterator<Item = u32>,
+        ops: &[u32],
         remains: impl Fn(u32) -> bool,
     ) -> Self {
         let begun = first.map_or_else(Vec::new, |op| begun(graph, times, op));
-        let mut ends: Vec<(i64, i64, u32)> = Vec::with_capacity(ops.size_hint().1.unwrap_or_default());
+        let mut all_latest = Vec::with_capacity(ops.len());
+        // The recorded end of the operation before, the latest end after the edit so far, and the operation that has it.
+        let mut last: Option<(i64, i64, u32)> = None;
         // The latest before those with the same recorded end, and of those.
         let (mut before, mut own) = (None, (i64::MIN, 0));
-        for op in ops {
+        for &op in ops {
             let end = graph.op(op).1;
-            let ended = match ends.last() {
+            let ended = match last {
                 _ if remains(op) => (times.op_ends[op as usize], op),
-                Some(&(_, latest, of)) => (latest, of),
-                None => continue,
+                Some((_, latest, of)) => (latest, of),
+                None => {
+                    all_latest.push(NONE);
+                    continue;
+                }
             };
-            match ends.last() {
-                Some(last) if last.0 == end => own = own.max(ended),
+            match last {
+                Some((at, ..)) if at == end => own = own.max(ended),
                 last => {
-                    before = last.map(|&(_, latest, op)| (latest, op));
+                    before = last.map(|(_, latest, op)| (latest, op));
                     own = ended;
-                    ends.push((end, 0, 0));
                 }
             }
-            let latest = before.filter(|(latest, _)| *latest > own.0).unwrap_or(own);
-            if let Some(last) = ends.last_mut() {
-                (last.1, last.2) = latest;
-            }
+            let (latest, of) = before.filter(|(latest, _)| *latest > own.0).unwrap_or(own);
+            last = Some((end, latest, of));
+            all_latest.push(of);
         }
-        Self { ends, begun }
+        Self { latest: all_latest, begun }
     }
 
     /// When everything has ended that had ended at `time` in the capture, and the last operation of it. Time after the
     /// last end before `time` is kept. Before the first end, the thread that launches the first operation tells the time.
-    pub fn at(&self, time: i64) -> Option<(i64, Option<u32>)> {
-        let ended = self.ends.partition_point(|&(end, ..)| end <= time);
-        match ended.checked_sub(1) {
-            Some(last) => {
-                let (end, latest, op) = self.ends[last];
-                Some((latest + (time - end), Some(op)))
-            }
+    /// `graph`, `times` and `ops` are those that it was made of.
+    pub fn at(
+        &self,
+        graph: &Graph,
+        times: &Times,
+        ops: &[u32],
+        time: i64,
+    ) -> Option<(i64, Option<u32>)> {
+        let recorded = |op: u32| graph.op(op).1;
+        let ended = ops.partition_point(|&op| recorded(op) <= time);
+        let last = ended.checked_sub(1).map(|place| (ops[place], self.latest[place]));
+        match last.filter(|&(_, of)| of != NONE) {
+            Some((op, of)) => Some((times.op_ends[of as usize] + (time - recorded(op)), Some(of))),
             None => {
                 let start = self.begun.last()?.1;
                 let (recorded, new) = match self.begun.partition_point(|&(recorded, _)| recorded <= time)

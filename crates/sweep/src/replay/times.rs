@@ -9,7 +9,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// Intervals of GPUs, by their numbers. As a text, `GPU:START+LENGTH,PAUSE+LENGTH,…;GPU:…` in ns: their union.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct IntervalsByGpu(BTreeMap<i64, Vec<(i64, i64)>>);
 
 impl IntervalsByGpu {
@@ -20,9 +20,41 @@ impl IntervalsByGpu {
         }
     }
 
+    /// Adds all intervals of others.
+    pub fn add_all(&mut self, others: &Self) {
+        for (&gpu, intervals) in &others.0 {
+            self.0.entry(gpu).or_default().extend_from_slice(intervals);
+        }
+    }
+
+    /// The same times, as sorted intervals that do not touch each other.
+    pub fn united(self) -> Self {
+        let union = |(gpu, intervals)| {
+            let mut intervals = TimeSet::union_of(intervals).into_intervals();
+            intervals.shrink_to_fit();
+            (gpu, intervals)
+        };
+        Self(self.0.into_iter().map(union).collect())
+    }
+
+    /// The number of intervals, on all GPUs.
+    pub fn count(&self) -> usize {
+        self.0.values().map(Vec::len).sum()
+    }
+
+    /// The sum of their lengths.
+    pub fn length(&self) -> i128 {
+        let length = |&(start, end): &(i64, i64)| i128::from(end) - i128::from(start);
+        self.0.values().flatten().map(length).sum()
+    }
+
     /// The times of a GPU.
     pub fn of_gpu(&self, gpu: i64) -> Ruler {
-        Ruler::new(TimeSet::union_of(self.0.get(&gpu).cloned().unwrap_or_default()))
+        let intervals = self.0.get(&gpu).map_or(&[][..], Vec::as_slice);
+        Ruler::new(match intervals.is_sorted() {
+            true => TimeSet::union_of_sorted(intervals.iter().copied()),
+            false => TimeSet::union_of(intervals.to_vec()),
+        })
     }
 }
 

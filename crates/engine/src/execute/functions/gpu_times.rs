@@ -1,16 +1,21 @@
 //! The SQL function `gpu_times(gpu_id, start_ns, end_ns)`: intervals as the edits of a replay name them.
 
 use super::arguments::flags;
+use crate::execute::named_times::NamedTimes;
 use nsq_sweep::replay::IntervalsByGpu;
 use rusqlite::functions::{Aggregate, Context};
 use rusqlite::{Connection, Result};
+use std::sync::Arc;
 
-pub(super) fn register(connection: &Connection) -> Result<()> {
-    connection.create_aggregate_function("gpu_times", 3, flags(), GpuTimes)
+/// `named`: where it keeps many intervals, to return a name. Without, it returns a text of any length.
+pub(super) fn register(connection: &Connection, named: Option<Arc<NamedTimes>>) -> Result<()> {
+    connection.create_aggregate_function("gpu_times", 3, flags(), GpuTimes { named })
 }
 
 /// `gpu_times(gpu_id, start_ns, end_ns)`.
-struct GpuTimes;
+struct GpuTimes {
+    named: Option<Arc<NamedTimes>>,
+}
 
 impl Aggregate<IntervalsByGpu, String> for GpuTimes {
     fn init(&self, _: &mut Context<'_>) -> Result<IntervalsByGpu> {
@@ -26,6 +31,10 @@ impl Aggregate<IntervalsByGpu, String> for GpuTimes {
     }
 
     fn finalize(&self, _: &mut Context<'_>, intervals: Option<IntervalsByGpu>) -> Result<String> {
-        Ok(intervals.unwrap_or_default().to_string())
+        let intervals = intervals.unwrap_or_default();
+        Ok(match &self.named {
+            Some(named) => named.text_of(intervals),
+            None => intervals.to_string(),
+        })
     }
 }

@@ -22,11 +22,13 @@ mod time_places;
 mod time_set;
 mod time_spans;
 
+use super::named_times::NamedTimes;
 use arguments::{add_interval, flags};
 use nsq_library::catalog::ClassMaps;
 use nsq_sweep::interval::TimeSet;
 use rusqlite::functions::{Aggregate, Context};
 use rusqlite::{Connection, Error, Result};
+use std::sync::Arc;
 
 /// A SQL function that nsq adds.
 #[derive(Debug, Clone, Copy)]
@@ -69,7 +71,8 @@ pub const FUNCTIONS: [Function; 35] = [
         name: "gpu_times",
         args: "gpu_id, start_ns, end_ns",
         doc: "The union of intervals on each GPU as a text, for edits of replayed_window: GPU:START+LENGTH,PAUSE+LENGTH,… \
-              in ns, with a semicolon between GPUs.",
+              in ns, with a semicolon between GPUs. More than 100 intervals have a name, #COUNT+LENGTH+HASH, which edits \
+              know as long as the report is open.",
     },
     Function {
         name: "json_rows",
@@ -242,12 +245,21 @@ pub const FUNCTIONS: [Function; 35] = [
 
 /// Adds the functions to a connection. Classes come from the chosen map.
 pub fn register(connection: &Connection, maps: &ClassMaps) -> Result<()> {
+    register_naming(connection, maps, None)
+}
+
+/// The same. `named`: where `gpu_times` keeps many intervals, to return a name.
+pub(super) fn register_naming(
+    connection: &Connection,
+    maps: &ClassMaps,
+    named: Option<Arc<NamedTimes>>,
+) -> Result<()> {
     aligned::register(connection)?;
     claims::register(connection)?;
     classes::register(connection, maps)?;
     extents::register(connection)?;
     piece_times::register(connection)?;
-    gpu_times::register(connection)?;
+    gpu_times::register(connection, named)?;
     json_rows::register(connection)?;
     longest_spans::register(connection)?;
     mean_error::register(connection)?;

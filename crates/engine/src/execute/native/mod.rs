@@ -17,6 +17,7 @@ mod vtab;
 
 use super::findings::Findings;
 use super::limits::Limits;
+use super::named_times::NamedTimes;
 use crate::normalize::{IN_WINDOW, Installation, Native, SELECTS_CALL, SELECTS_OP};
 pub use natives::Natives;
 use nsq_library::catalog::Rules;
@@ -28,6 +29,7 @@ use relation::Relation;
 use rusqlite::Connection;
 use rusqlite::vtab::Module;
 use std::sync::{Arc, OnceLock};
+use store::Store;
 
 /// Checks that the rules of a file compile: `layers`, `phases` or `work`.
 pub fn check_rules(rules: &Rules) -> Result<()> {
@@ -58,6 +60,7 @@ pub(super) fn install(
     installation: &Installation,
     limits: &Limits,
     loads: Option<Arc<Loads>>,
+    times: &Arc<NamedTimes>,
 ) -> Result<Option<Arc<Natives>>> {
     if installation.inputs.is_empty() {
         return Ok(None);
@@ -70,6 +73,7 @@ pub(super) fn install(
         natives: installation.natives.clone(),
         inputs: installation.inputs.clone(),
         rules,
+        store: Arc::new(Store::knowing(Arc::clone(times))),
         loads,
         projections: installation.inputs.iter().map(|_| OnceLock::new()).collect(),
         occupancies: installation.inputs.iter().map(|_| OnceLock::new()).collect(),

@@ -2,6 +2,7 @@
 
 use super::ids::{NO_ID, Numbered};
 use super::reader::{FreeConnections, Reader};
+use crate::execute::named_times::NamedTimes;
 use crate::normalize::Input;
 use nsq_sweep::calls::{Call, Calls};
 use nsq_value::error::Result;
@@ -13,9 +14,16 @@ pub(super) struct Store {
     calls: Mutex<Option<Arc<Calls>>>,
     /// The connections that read it.
     pub(super) free: Arc<FreeConnections>,
+    /// The times that edits name.
+    pub(super) times: Arc<NamedTimes>,
 }
 
 impl Store {
+    /// Nothing is read yet.
+    pub(super) fn knowing(times: Arc<NamedTimes>) -> Self {
+        Self { times, ..Self::default() }
+    }
+
     /// The CUDA API calls, read on first use; none if the input does not read them. Whoever comes second waits.
     pub(super) fn calls(&self, reader: &mut Reader, input: &Input) -> Result<Arc<Calls>> {
         if !input.reads("all_cuda_call") {

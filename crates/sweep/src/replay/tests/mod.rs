@@ -92,8 +92,8 @@ impl Prediction {
             .filter(|&op| graph.stream(op) == 0 && before.names[op as usize] != COPY);
         let mut ended: Vec<u32> = kernels.clone().collect();
         ended.sort_by_key(|&op| graph.op(op).1);
-        let ends = Ends::new(&graph, &times, kernels.clone().next(), ended.into_iter(), |_| true);
-        let at = |time: i64| ends.at(time).expect("operations ended").0;
+        let ends = Ends::new(&graph, &times, kernels.clone().next(), &ended, |_| true);
+        let at = |time: i64| ends.at(&graph, &times, &ended, time).expect("operations ended").0;
         let last = before.step_ends.len() - 1;
         let predicted = (at(before.step_ends[last]) - at(before.step_ends[0])) as f64 / last as f64;
         Self {

@@ -2,6 +2,7 @@
 
 use super::host_code::HostCode;
 use super::model::{Model, gpus};
+use crate::execute::named_times::NamedTimes;
 use crate::execute::native::gpu::answers::Answers;
 use crate::execute::native::gpu::idle::without_version;
 use foldhash::HashSet;
@@ -12,6 +13,7 @@ use nsq_sweep::replay::{Edits, GpuTimes, IntervalsByGpu};
 use nsq_sweep::steps::Kind;
 use nsq_value::error::Result;
 use nsq_value::glob::Glob;
+use std::sync::Arc;
 
 /// The most by which an edit makes something longer.
 const MOST: f64 = 1e3;
@@ -36,11 +38,11 @@ pub(super) enum Edit {
     /// Operations run beside all others.
     Overlap(What),
     /// What holds up GPUs at these times takes none.
-    Idle(IntervalsByGpu),
+    Idle(Arc<IntervalsByGpu>),
     /// Operations other than collectives take no time at these times.
-    Work(IntervalsByGpu),
+    Work(Arc<IntervalsByGpu>),
     /// Calls that wait at these times do not.
-    Wait(IntervalsByGpu),
+    Wait(Arc<IntervalsByGpu>),
 }
 
 /// Which operations an edit is about.
@@ -48,7 +50,7 @@ pub(super) enum Edit {
 pub(super) struct What {
     kind: Ops,
     /// Only those that run at these times.
-    at: Option<IntervalsByGpu>,
+    at: Option<Arc<IntervalsByGpu>>,
 }
 
 #[derive(Debug)]
@@ -62,10 +64,10 @@ enum Ops {
 }
 
 impl What {
-    fn parse(text: &str) -> std::result::Result<Self, String> {
+    fn parse(text: &str, named: &NamedTimes) -> std::result::Result<Self, String> {
         // A kernel's name has no `@`.
         let (text, at) = match text.split_once('@') {
-            Some((text, at)) => (text, Some(at.parse()?)),
+            Some((text, at)) => (text, Some(named.read(at)?)),
             None => (text, None),
         };
         let kind = match text {
@@ -88,11 +90,12 @@ impl What {
 
 impl Edit {
     /// The edits of a text, one a line: `faster=gemm*:2`.
-    pub(super) fn list(text: &str) -> std::result::Result<Vec<Self>, String> {
-        text.lines().filter(|line| !line.trim().is_empty()).map(Self::parse).collect()
+    pub(super) fn list(text: &str, named: &NamedTimes) -> std::result::Result<Vec<Self>, String> {
+        let lines = text.lines().filter(|line| !line.trim().is_empty());
+        lines.map(|line| Self::parse(line, named)).collect()
     }
 
-    fn parse(line: &str) -> std::result::Result<Self, String> {
+    fn parse(line: &str, named: &NamedTimes) -> std::result::Result<Self, String> {
         let invalid = |expected: &str| format!("invalid edit '{line}': expected {expected}");
         let (kind, value) = line.split_once('=').ok_or_else(|| invalid("KIND=VALUE"))?;
         let factor = |expected: &str| {
@@ -106,16 +109,16 @@ impl Edit {
                 if times < 1.0 / MOST {
                     return Err(invalid("a factor of at least 0.001"));
                 }
-                Ok(Self::Faster(What::parse(what)?, times))
+                Ok(Self::Faster(What::parse(what, named)?, times))
             }
             "fused" => {
                 let (what, times) = factor("fused=KERNEL:COUNT, such as fused=elementwise*:2")?;
                 if times < 1.0 {
                     return Err(invalid("a count of at least 1"));
                 }
-                Ok(Self::Fused(What::parse(what)?, times))
+                Ok(Self::Fused(What::parse(what, named)?, times))
             }
-            "without" => Ok(Self::Without(What::parse(value)?)),
+            "without" => Ok(Self::Without(What::parse(value, named)?)),
             "host" => {
                 let (what, share) = factor("host=RANGE:SHARE, such as host=dataloader:0")?;
                 if share > MOST {
@@ -131,10 +134,10 @@ impl Edit {
             },
             "balance" if value == "collectives" => Ok(Self::Balance),
             "balance" => Err(invalid("balance=collectives")),
-            "overlap" => Ok(Self::Overlap(What::parse(value)?)),
+            "overlap" => Ok(Self::Overlap(What::parse(value, named)?)),
             "idle" | "work" | "wait" => {
                 let at = value.strip_prefix('@').ok_or_else(|| invalid("@ and times"))?;
-                let at = at.parse()?;
+                let at = named.read(at)?;
                 Ok(match kind {
                     "idle" => Self::Idle(at),
                     "work" => Self::Work(at),
@@ -375,6 +378,7 @@ mod tests {
     fn edits_are_read_line_by_line() {
         let edits = Edit::list(
             "faster=gemm<a:b>*:2\nwithout=memcpy\n\nlaunch=graph\nhost=>5ms:0.5\nlaunch=graph:aten::*\nfaster=memcpy@0:5+7:2.5",
+            &NamedTimes::default(),
         );
         let edits = edits.expect("they are valid");
         assert_eq!(edits.len(), 6);
@@ -401,7 +405,7 @@ mod tests {
             "slower=a:2",
             "x",
         ] {
-            let error = Edit::list(text).expect_err(text);
+            let error = Edit::list(text, &NamedTimes::default()).expect_err(text);
             assert!(error.starts_with(&format!("invalid edit '{text}'")), "{error}");
         }
     }

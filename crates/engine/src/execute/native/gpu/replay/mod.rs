@@ -117,7 +117,7 @@ impl Answers {
     fn replay(&self, text: &str, begun: Option<(Edits, &str)>, room: Times) -> Edited {
         let model = self.model();
         let (begun, lines) = begun.map_or((None, text), |(begun, lines)| (Some(begun), lines));
-        let edits = match Edit::list(lines) {
+        let edits = match Edit::list(lines, &self.calls.store.times) {
             Ok(edits) if edits.is_empty() => begun,
             Ok(edits) => {
                 let begun = begun.unwrap_or_default();
@@ -140,10 +140,17 @@ impl Answers {
         let remains = |op: u32| !edited.edits.as_ref().is_some_and(|edits| edits.removes(op));
         let ends = |(started, ended): (&[u32], &[u32])| {
             let first = started.iter().copied().find(|&op| remains(op));
-            Ends::new(&model.graph, &edited.times, first, ended.iter().copied(), remains)
+            Ends::new(&model.graph, &edited.times, first, ended, remains)
         };
         edited.ends = self.ops_of_gpus().map(ends).collect();
         edited
+    }
+
+    /// When everything on a GPU has ended after edits that had ended at a time, and the last operation of it. `None` for a
+    /// replay that was stopped, or whose edits are refused.
+    fn ended_at(&self, edited: &Edited, gpu: u32, time: i64) -> Option<(i64, Option<u32>)> {
+        let (_, ended) = self.ops_of_gpus().nth(gpu as usize)?;
+        edited.ends.get(gpu as usize)?.at(&self.model().graph, &edited.times, ended, time)
     }
 
     /// The place of the chain of a GPU in a window.
@@ -167,8 +174,8 @@ impl Answers {
 
     /// What binds from the end of the window back to its start.
     fn parts(&self, edited: &Edited, gpu: u32, (from, to): (i64, i64)) -> Vec<Part> {
-        let Some(ends) = edited.ends.get(gpu as usize) else { return Vec::new() };
-        let (Some((from, _)), Some((to, Some(op)))) = (ends.at(from), ends.at(to)) else {
+        let at = |time: i64| self.ended_at(edited, gpu, time);
+        let (Some((from, _)), Some((to, Some(op)))) = (at(from), at(to)) else {
             return Vec::new();
         };
         let mut parts = self.model().graph.chain(&edited.times, edited.change(), op, from);

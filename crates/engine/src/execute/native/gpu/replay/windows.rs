@@ -5,7 +5,7 @@ use crate::execute::native::gpu::answers::Answers;
 use crate::execute::native::gpu::columns::Column;
 use foldhash::HashMap;
 use nsq_sweep::classify::Activity;
-use nsq_sweep::interval::TimeSet;
+use nsq_sweep::interval::length_of_lists;
 use nsq_sweep::occupancy::Level;
 use nsq_sweep::replay::{AsRecorded, Change, Times};
 use std::ops::Range;
@@ -44,6 +44,8 @@ impl Asked {
 struct Lane {
     /// By start.
     ops: Vec<u32>,
+    /// What each of these does.
+    activities: Vec<Activity>,
     /// By end.
     ended: Vec<u32>,
     longest: i64,
@@ -89,10 +91,17 @@ impl Turns {
     }
 
     /// Adds an operation that takes this share of its time: what it ran after those before had ended.
+    #[inline]
     fn add(&mut self, (start, end): (i64, i64), share: f64) {
         let alone = (end - start.max(self.reached)).max(0);
-        self.recorded += alone;
-        self.sum += alone as f64 * share;
+        self.add_alone(end, alone, alone as f64 * share);
+    }
+
+    /// Adds an operation of which this much ran after those before had ended, and what that takes after edits.
+    #[inline]
+    fn add_alone(&mut self, end: i64, recorded: i64, after: f64) {
+        self.recorded += recorded;
+        self.sum += after;
         self.reached = self.reached.max(end);
     }
 }
@@ -119,7 +128,13 @@ impl Kinds {
             Activity::Communication => &[2, 3, 7],
             Activity::Memory => &[4, 5, 7],
         };
-        sets.iter().for_each(|&set| self.turns[set].add(bounds, share));
+        let (start, end) = bounds;
+        if start < self.turns[7].reached {
+            return sets.iter().for_each(|&set| self.turns[set].add(bounds, share));
+        }
+        // Most begin when all before have ended, of any set.
+        let after = (end - start) as f64 * share;
+        sets.iter().for_each(|&set| self.turns[set].add_alone(end, end - start, after));
     }
 
     /// The time of what ran in turns: compute, which may need the whole GPU, and communication or copies that hardly ran
@@ -138,11 +153,13 @@ impl Kinds {
 impl Answers {
     fn lanes_of_ops(&self) -> &[Lane] {
         self.replays.windows.lanes.get_or_init(|| {
-            let lane = |_| Lane { ops: Vec::new(), ended: Vec::new(), longest: 0 };
+            let lane =
+                |_| Lane { ops: Vec::new(), activities: Vec::new(), ended: Vec::new(), longest: 0 };
             let mut lanes: Vec<Lane> = (0..self.occupancy.lane_count(Level::Gpu)).map(lane).collect();
             for (place, op) in (0u32..).zip(&self.occupancy.ops) {
                 let lane = &mut lanes[self.occupancy.lane(Level::Gpu, op.stream) as usize];
                 lane.ops.push(place);
+                lane.activities.push(op.activity);
                 lane.longest = lane.longest.max(op.end - op.start);
             }
             for lane in &mut lanes {
@@ -183,12 +200,15 @@ impl Answers {
         let mut streams = vec![Turns::new(from); self.occupancy.streams.len()];
         let mut kinds = [0.0; u8::MAX as usize + 1];
         let mut engines = [Turns::new(from); ENGINES.len()];
-        // By stream: each has its operations in order, so that sorting all merges a few lists.
-        let mut times = vec![Vec::new(); self.occupancy.streams.len()];
+        // By stream: each has its operations in order.
+        let mut counts = vec![0usize; self.occupancy.streams.len()];
+        let of_window = lane.ops.get(first..last).unwrap_or_default();
+        of_window.iter().for_each(|&op| counts[graph.stream(op) as usize] += 1);
+        let mut times: Vec<Vec<(i64, i64)>> = counts.into_iter().map(Vec::with_capacity).collect();
         // The first and the last launch of each thread. An operation mostly comes from the thread of the one before.
         let mut launches: Vec<Option<(u32, u32)>> = vec![None; graph.thread_count()];
         let (mut thread, mut calls) = (0, 0..0);
-        for &op in lane.ops.get(first..last).unwrap_or_default() {
+        for (&op, &activity) in of_window.iter().zip(&lane.activities[first..]) {
             let (start, end) = graph.op(op);
             let inside = end.min(to) - start.max(from);
             if inside <= 0 || change.removes(op) {
@@ -209,7 +229,7 @@ impl Answers {
             match change.beside(op) {
                 Some(_) => kinds[usize::from(graph.family(op))] += inside as f64 * share,
                 None => {
-                    all.add(ops[op as usize].activity, (start, end.min(to)), share);
+                    all.add(activity, (start, end.min(to)), share);
                     streams[graph.stream(op) as usize].add((start, end.min(to)), share);
                     if let Some(engine) = ENGINES.iter().position(|&family| family == graph.family(op)) {
                         engines[engine].add((start, end.min(to)), share);
@@ -217,10 +237,7 @@ impl Answers {
                 }
             }
         }
-        let mut times: Vec<(i64, i64)> = times.into_iter().flatten().collect();
-        times.sort();
-        let busy = i64::try_from(TimeSet::union_of_sorted(times).length()).unwrap_or(i64::MAX);
-        let busy = busy.max(all.in_turn() as i64);
+        let busy = length_of_lists(times).max(all.in_turn() as i64);
         // The first launch may have been before the window.
         let host = |(first, last)| graph.host_time(last, graph.call(first).1, change);
         let streams = streams.into_iter().map(|of| of.sum);
@@ -245,8 +262,10 @@ impl Answers {
         }
         let edited = self.edited(edits);
         // A replay that was stopped, or whose edits are refused, has no times.
-        let Some(ends) = edited.ends.get(gpu as usize) else { return 0..0 };
-        let ends = |time: i64| ends.at(time).map(|(end, _)| end);
+        if edited.ends.is_empty() {
+            return 0..0;
+        }
+        let ends = |time: i64| self.ended_at(&edited, gpu, time).map(|(end, _)| end);
         let new_dur = ends(bounds.1).zip(ends(bounds.0)).map_or(0, |(to, from)| (to - from).max(0));
         let work = self.work(&edited, gpu, bounds);
         let window = Window { edits: Arc::clone(&edited.text), gpu, bounds, new_dur, work };
