@@ -202,3 +202,54 @@ fn work_of_the_host_that_takes_longer_than_the_rest_needs_threads() {
         assert!(threads.is_some() || !screen.contains("threads share"), "{screen}");
     }
 }
+
+/// Two GPUs take turns: each kernel waits for an event of the other GPU, 1.5 ms after its launch.
+#[test]
+fn gpus_that_take_turns_wait_for_each_other() {
+    let capture = Capture::new();
+    for nth in 0..60 {
+        let (at, device, correlation) = (1_000 * MS + nth * MS, nth % 2, 3 * nth + 1);
+        let called = at - 1_500 * US;
+        let (recorded, waited) = ((called, called + 5 * US), (called + 10 * US, called + 15 * US));
+        capture.call(PID | 1, "cudaEventRecord_v3020", recorded, correlation, 0);
+        capture.call(PID | 1, "cudaStreamWaitEvent_v3020", waited, correlation + 1, 0);
+        capture.launch(PID, called + 20 * US, "gemm", (at, at + 998 * US), correlation + 2);
+        capture.sql(&format!(
+            "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET deviceId = {device}, contextId = {device} + 1 WHERE correlationId = {};
+             INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION
+                 (start, end, deviceId, contextId, streamId, correlationId, globalPid, syncType, eventId)
+             VALUES ({}, {}, {device}, {device} + 1, 7, {}, {PID}, 2, 0)",
+            correlation + 2,
+            waited.0,
+            waited.1,
+            correlation + 1
+        ));
+    }
+    let screen = capture.screen();
+    assert!(screen.contains(", mostly while each waits for the work of the other."), "{screen}");
+    assert!(screen.contains("998.00 µs of that is work of other GPUs. Split the batch"), "{screen}");
+}
+
+/// Two processes take turns on a GPU, for 2 of 6 ms each. While a thread waits for the loader of its process, that reads.
+#[test]
+fn a_loader_feeds_the_threads_of_its_process() {
+    let capture = Capture::new();
+    let read = |tid: i64, name: &str, (start, end): (i64, i64)| {
+        let name = capture.text(name);
+        capture.sql(&format!(
+            "INSERT INTO OSRT_API (start, end, eventClass, globalTid, nameId, returnValue, nestingLevel, callchainId, argumentsId)
+             VALUES ({start}, {end}, 27, {tid}, {name}, 0, 0, 0, 0)"
+        ));
+    };
+    for nth in 0..40 {
+        let (pid, at, correlation) = (process(100 + nth % 2), 1_000 * MS + nth * 6 * MS, 2 * nth + 1);
+        capture.launch(pid, at - 20 * US, "gemm", (at, at + 2 * MS), correlation);
+        let wait = (at - 8 * US, at + 2 * MS + 5 * US);
+        capture.call(pid | 1, "cudaDeviceSynchronize_v3020", wait, correlation + 1, 0);
+        read(pid | 1, "pthread_cond_wait", (at + 2 * MS + 50 * US, at + 12 * MS - 60 * US));
+        read(pid | 2, "read", (at + 3 * MS, at + 9 * MS));
+    }
+    // The last millisecond of a read lies in the gap that ends with a kernel of its process: 19 of each.
+    let rows = capture.rows("feeding_calls", &["function_name", "thread_count", "total_ns"]);
+    assert_eq!(rows, [["read", "2", "38000000"]]);
+}

@@ -410,3 +410,17 @@ fn copies_of_one_direction_take_turns_whatever_their_streams() {
     let screen = capture.screen();
     assert!(screen.contains("mean step 5.00 ms → 3.00 ms, where copies bind"), "{screen}");
 }
+
+/// A kernel of 19 s is the program: it needs no repetition. One of 0.9 s is too little to conclude from.
+#[test]
+fn one_long_kernel_is_judged() {
+    for (end, is_judged) in [(20_000 * MS, true), (1_900 * MS, false)] {
+        let capture = Capture::new();
+        let (pid, at) = (process(100), 1_000 * MS);
+        capture.launch(pid, at, "simulate", (at + 20 * US, end), 1);
+        capture.call(pid | 1, "cudaDeviceSynchronize_v3020", (at + 12 * US, end + 5 * US), 2, 0);
+        let screen = capture.screen();
+        let verdict = "Compute-bound: kernels run for 100.0 % of the time; `simulate` takes 100.0 %";
+        assert_eq!(screen.contains(verdict), is_judged, "{screen}");
+    }
+}
