@@ -92,7 +92,6 @@ impl<'a> Request<'a> {
         let lacks = request.lacks(open, self.catalog)?;
         let roots = request.roots(&lacks);
         let classes = input.classes.as_ref().unwrap_or(&self.classes);
-        let roots: Vec<&str> = roots.collect();
         let begin = |scope: &Scope, roots: &[&str]| {
             open.begin_with(self.catalog, classes, scope, roots.iter().copied(), limits)
         };
@@ -128,7 +127,7 @@ impl<'a> Request<'a> {
                 if !chosen.is_empty() {
                     about.facts.insert("chosen".to_owned(), "steps".to_owned());
                 }
-                let (judged, _) = begin(&within, &roots)?;
+                let (judged, _) = begin(&within, &request.roots_of_steps(&lacks))?;
                 let report = request.ask(about, &judged, Some(&session), lacks, limits)?;
                 (report, open.heading(&Scope { steady: true, ..within }))
             }

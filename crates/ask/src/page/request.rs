@@ -144,10 +144,26 @@ impl<'a> PageRequest<'a> {
     }
 
     /// The relations that a report needs for the partials whose data it has.
-    pub fn roots(&self, lacks: &[Option<Error>]) -> impl Iterator<Item = &str> {
-        let present = self.partials().iter().zip(lacks).filter(|(_, lack)| lack.is_none());
-        let reads = present.flat_map(|(plan, _)| plan.reads.iter().map(String::as_str));
-        reads.collect::<Vec<_>>().into_iter()
+    pub fn roots(&self, lacks: &[Option<Error>]) -> Vec<&str> {
+        self.roots_of(lacks, |_| true)
+    }
+
+    /// Those that it needs in a session about steps.
+    pub fn roots_of_steps(&self, lacks: &[Option<Error>]) -> Vec<&str> {
+        let about_whole = self.about_whole();
+        self.roots_of(lacks, |place| !about_whole.contains(&place))
+    }
+
+    fn roots_of(&self, lacks: &[Option<Error>], is_meant: impl Fn(usize) -> bool) -> Vec<&str> {
+        let partials = self.partials().iter().zip(lacks).enumerate();
+        let present = partials.filter(|(place, (_, lack))| lack.is_none() && is_meant(*place));
+        present.flat_map(|(_, (plan, _))| plan.reads.iter().map(String::as_str)).collect()
+    }
+
+    /// The places of the partials that are about the whole capture, also where steps are judged.
+    fn about_whole(&self) -> BTreeSet<usize> {
+        let about_whole = self.tables.iter().filter(|planned| planned.spec.whole);
+        about_whole.flat_map(|planned| self.partials.places(&planned.plan)).collect()
     }
 
     /// Whether the page judges the steps after the warm-up, where a report has any and no scope is given.
@@ -174,9 +190,7 @@ impl<'a> PageRequest<'a> {
         };
         let partials = own.as_ref().unwrap_or(&self.partials).plans();
         let present = || partials.iter().enumerate().filter(|(place, _)| lacks[*place].is_none());
-        let about_whole = self.tables.iter().filter(|planned| planned.spec.whole);
-        let about_whole: BTreeSet<usize> =
-            about_whole.flat_map(|planned| self.partials.places(&planned.plan)).collect();
+        let about_whole = self.about_whole();
         let session_of = |place: usize| match whole {
             Some(whole) if about_whole.contains(&place) => whole,
             _ => session,
