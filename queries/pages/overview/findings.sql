@@ -187,7 +187,7 @@ SELECT
     WHEN query = 'queued_work' AND is_windows
       THEN 'Delayed start: launched work does not start at once, which is usual for Windows (WDDM).'
     WHEN query = 'launch_bound' AND is_in_graphs
-      THEN 'Late graphs: the GPU waits for the next graph, or for what is launched to prepare it.'
+      THEN 'Late graphs: the GPU waits for the next graph, or for launches that prepare it.'
     ELSE iif(is_amd, replace(claim, 'SMs', 'compute units'), claim)
   END AS claim,
   ceiling,
