@@ -54,11 +54,11 @@ pub use nsq_ask::{door, input, materialize, open_report, page, pages, queries, r
 pub use nsq_check::lint;
 #[doc(hidden)]
 pub use nsq_engine::{compile, execute, normalize, scope};
-#[doc(hidden)]
-pub use nsq_files::{bounded_file, whole_file};
 #[cfg(feature = "signals")]
 #[doc(hidden)]
-pub use nsq_files::{interrupt, memory};
+pub use nsq_files::interrupt;
+#[doc(hidden)]
+pub use nsq_files::{bounded_file, whole_file};
 #[doc(hidden)]
 pub use nsq_library::{catalog, manual};
 #[doc(hidden)]

@@ -1,13 +1,13 @@
 //! `nsq-arrow`: nsq that can also write Parquet and Arrow. `nsq` runs it for these formats.
 
-use nsq::memory::{self, ExitWhenOutOfMemory};
+use nsq_memory::ExitWhenOutOfMemory;
 use std::process::ExitCode;
 
 #[global_allocator]
 static MEMORY: ExitWhenOutOfMemory = ExitWhenOutOfMemory;
 
 fn main() -> ExitCode {
-    memory::prepare();
+    nsq_memory::prepare();
     nsq::render::set_encoder(nsq_arrow::encoder);
     nsq::cli::main()
 }

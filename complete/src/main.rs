@@ -1,7 +1,7 @@
 //! `nsq` with all its parts in one program: what a release, a package and a wheel install.
 
 use nsq::cli::{self, BuiltIn};
-use nsq::memory::{self, ExitWhenOutOfMemory};
+use nsq_memory::ExitWhenOutOfMemory;
 use std::process::ExitCode;
 
 #[global_allocator]
@@ -16,7 +16,7 @@ const PROGRAMS: &[BuiltIn] = &[
 ];
 
 fn main() -> ExitCode {
-    memory::prepare();
+    nsq_memory::prepare();
     nsq::render::set_encoder(nsq_arrow::encoder);
     cli::build_in(PROGRAMS);
     cli::main()

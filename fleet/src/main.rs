@@ -1,12 +1,12 @@
 //! Runs `nsq-fleet`.
 
-use nsq::memory::{self, ExitWhenOutOfMemory};
+use nsq_memory::ExitWhenOutOfMemory;
 use std::process::ExitCode;
 
 #[global_allocator]
 static MEMORY: ExitWhenOutOfMemory = ExitWhenOutOfMemory;
 
 fn main() -> ExitCode {
-    memory::prepare();
+    nsq_memory::prepare();
     nsq_fleet::main(std::env::args_os().collect())
 }

@@ -6,5 +6,4 @@ pub mod bounded_file;
 #[cfg(feature = "signals")]
 pub mod interrupt;
 #[cfg(feature = "signals")]
-pub mod memory;
 pub mod whole_file;
