@@ -192,6 +192,7 @@ fn compare(args: &Args) -> Result<u8> {
         let reports = sides.iter().map(answer).collect::<Result<Vec<_>>>()?;
         let answer = request.answer(reports, catalog.classes(), &asking.limits)?;
         let answer = answer.map_err(|none| none.into_error("nsq diff", &paths[0], true))?;
+        runs::must_be_other_runs(table(&answer, "runs"), &paths)?;
         // Reports with different steps are asked again, for all of their work.
         match why_not.is_none().then(|| args.not_comparable(&answer)).transpose()?.flatten() {
             Some(reason) => why_not = Some(reason),

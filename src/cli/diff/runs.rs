@@ -8,6 +8,7 @@ use nsq_ask::request::Request;
 use nsq_engine::normalize::{Presence, Scope};
 use nsq_library::catalog::Catalog;
 use nsq_value::error::{Error, Result};
+use nsq_value::table::ResultTable;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -79,14 +80,31 @@ pub(super) fn must_be_others(runs: &[PathBuf]) -> Result<()> {
     for (place, run) in runs.iter().enumerate() {
         for other in &runs[..place] {
             if run == other || has_same_bytes(run, other) {
-                return Err(Error::usage(
-                    format!("{} and {} are the same report", other.display(), run.display()),
-                    "give other runs of the program: a copy says nothing about noise",
-                ));
+                return Err(is_copy(other, run, "report"));
             }
         }
     }
     Ok(())
+}
+
+/// Refuses several runs of a side with the same times, such as another export or a baseline of one run.
+pub(super) fn must_be_other_runs(runs: Option<&ResultTable>, paths: &[PathBuf]) -> Result<()> {
+    let Some(runs) = runs else { return Ok(()) };
+    let is_b: Vec<Option<i64>> = runs.iter().map(|run| run.int("is_b")).collect();
+    for (place, run) in runs.iter().enumerate() {
+        let same = run.int("same_as").and_then(|same| usize::try_from(same).ok());
+        let Some(same) = same.filter(|same| is_b.get(*same) == is_b.get(place)) else { continue };
+        let (Some(other), Some(path)) = (paths.get(same), paths.get(place)) else { continue };
+        return Err(is_copy(other, path, "run"));
+    }
+    Ok(())
+}
+
+fn is_copy(other: &Path, path: &Path, what: &str) -> Error {
+    Error::usage(
+        format!("{} and {} are the same {what}", other.display(), path.display()),
+        "give other runs of the program: a copy says nothing about noise",
+    )
 }
 
 /// Whether both are files with the same bytes. What cannot be read is an error when it is opened.

@@ -145,6 +145,22 @@ fn copies_are_no_runs() {
     assert!(code == 2 && error.contains("are the same report"), "{error}");
     let (code, _, error) = compared(&a[..1], &[a[1].clone(), a[1].clone()], &[]);
     assert!(code == 2 && error.contains("are the same report"), "{error}");
+    // Another export of the same run, and its baseline, are copies too.
+    let other = folder.path().join("other.sqlite").display().to_string();
+    rusqlite::Connection::open(&a[0]).unwrap().execute("VACUUM INTO ?1", [&other]).unwrap();
+    assert_ne!(std::fs::read(&a[0]).unwrap(), std::fs::read(&other).unwrap());
+    let (code, _, error) = compared(&[a[0].clone(), other.clone()], &a[1..], &["--gate", "5"]);
+    assert!(code == 2 && error.contains("are the same run"), "{error}");
+    let with_baseline = |words: &[&str]| {
+        let output = nsq().env("NSQ_BASELINES", folder.path()).args(words).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    assert_eq!(with_baseline(&["diff", "baseline", "save", "main", &a[0]]).0, Some(0));
+    let (code, error) = with_baseline(&["diff", "--a", "@main", &a[0], "--b", &a[1], &a[2]]);
+    assert!(code == Some(2) && error.contains("are the same run"), "{error}");
+    // A run of both sides is no copy, and hides a change.
+    let (code, out, _) = compared(&a[..2], &[other.clone(), a[2].clone()], &[]);
+    assert!(code == 0 && out.contains("`other.sqlite` of B is the same run as `a-1.sqlite` of A"), "{out}");
     // A report with itself passes, and is asked about.
     let (code, out, _) = outcome(&["diff", &a[0], &copy, "--gate", "1"]);
     assert!(code == 0 && out.contains("is it one run, given twice?"), "{out}");
@@ -280,6 +296,13 @@ fn an_eager_program_is_compared_with_its_graph() {
     );
     assert!(out.contains("those of B are in CUDA graphs") && !out.contains("different GPUs"), "{out}");
     assert_eq!(outcome(&["diff", &graph, &eager, "--gate", "5"]).0, 1);
+    // Kernels that one side does not show are no slower part, and fail no gate.
+    let (code, out, _) = outcome(&["diff", &graph, &eager, "--gate", "50", "--gate-parts"]);
+    assert!(code == 0 && !out.contains("slower part") && !out.contains("regression"), "{out}");
+    let (_, csv, _) = outcome(&["diff", &graph, &eager, "--section", "kernels", "-f", "csv"]);
+    let rows = super::rows(&csv);
+    let in_graphs = |row: &super::Row| row["verdict"] == "cannot tell" && row["reason"] == "in graphs";
+    assert!(!rows.is_empty() && rows.iter().all(in_graphs), "{csv}");
 }
 
 #[test]
