@@ -184,6 +184,7 @@ fn compare(args: &Args) -> Result<u8> {
     for (path, name) in paths.iter().zip(shortest_names(&paths)) {
         sides.push(args.side(path, name, catalog.classes().chosen())?);
     }
+    args.must_be_one_scope(&paths, &sides)?;
     let mut why_not = None;
     loop {
         let request =
@@ -264,9 +265,26 @@ impl Args {
             }
             return Ok(Side::Baseline(saved, file));
         }
-        let opened = open(path, &self.open)?;
+        let opened = open(path, &self.open).map_err(|error| runs::or_baseline(path, error))?;
         let scope = scope_of(&self.scope, &opened)?;
         Ok(Side::Report { name, opened: Box::new(opened), scope: Box::new(scope) })
+    }
+
+    /// Refuses to compare a part of a report with a baseline of the whole, and the whole with a baseline of a part.
+    fn must_be_one_scope(&self, paths: &[PathBuf], sides: &[Side]) -> Result<()> {
+        let of_reports = sides.iter().find_map(Side::is_part_of_report);
+        let is_part = of_reports.unwrap_or_else(|| !self.scope.is_whole() && !self.scope.steady);
+        for (path, side) in paths.iter().zip(sides) {
+            let Side::Baseline(saved, _) = side else { continue };
+            if runs::is_part_of(saved.settings.get("scope").map(String::as_str)) != is_part {
+                let how = if is_part { "without" } else { "with" };
+                return Err(Error::usage(
+                    format!("{} was saved {how} options that narrow the report", path.display()),
+                    "`nsq diff baseline save` takes the options of scope, too: give both the same",
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// The parameters of the page. `runs_a` is the number of reports of A, `why_not` why steps are not compared.

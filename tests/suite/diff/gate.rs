@@ -319,6 +319,20 @@ fn a_baseline_is_known_by_its_file_and_kept() {
     assert_eq!(ask(&["baseline", "save", "main", &a[1], "--force"]).0, 0);
     let file = folder.path().join("main.json");
     assert_eq!(outcome(&["diff", file.to_str().unwrap(), &a[2], "--gate", "20"]).0, 0);
+    // The name of its file names it in any folder.
+    for name in ["main", "ci/main.json"] {
+        let (code, error) = ask(&["diff", name, &a[2], "--gate", "20"]);
+        assert!(code == 5 && error.contains("give @main"), "{error}");
+    }
+    // A part of a report is no match for the whole, nor are steps of another name; the warm-up is not compared.
+    for more in [&["--nvtx", "forward"][..], &["--iter", "stpe"], &["--stream", "7"]] {
+        let (code, error) = ask(&[&["diff", "@main", &a[2], "--gate", "20"], more].concat());
+        assert!(code == 2 && error.contains("without options that narrow"), "{error}");
+    }
+    assert_eq!(ask(&["diff", "@main", &a[2], "--gate", "20", "--steady"]).0, 0);
+    assert_eq!(ask(&["baseline", "save", "forward", &a[1], "--nvtx", "forward"]).0, 0);
+    assert_eq!(ask(&["diff", "@forward", &a[2]]).0, 2);
+    assert_eq!(ask(&["diff", "@forward", &a[2], "--nvtx", "forward"]).0, 0);
 }
 
 /// A folder with a git repository of two branches, and an `nsys` that writes the prepared captures of each.
