@@ -194,6 +194,7 @@ fn compare(args: &Args) -> Result<u8> {
         let answer = request.answer(reports, catalog.classes(), &asking.limits)?;
         let answer = answer.map_err(|none| none.into_error("nsq diff", &paths[0], true))?;
         runs::must_be_other_runs(table(&answer, "runs"), &paths)?;
+        args.note_of_skip(&answer);
         // Reports with different steps are asked again, for all of their work.
         match why_not.is_none().then(|| args.not_comparable(&answer)).transpose()?.flatten() {
             Some(reason) => why_not = Some(reason),
@@ -303,6 +304,15 @@ impl Args {
         let sections: Vec<&str> = self.sections().collect();
         params.extend((!sections.is_empty()).then(|| format!("sections={}", sections.join(","))));
         Ok(params)
+    }
+
+    /// Notes that no step is left to compare.
+    fn note_of_skip(&self, answer: &PageAnswer<'_>) {
+        let has_steps = table(answer, "runs")
+            .is_some_and(|runs| runs.iter().any(|run| run.int("iteration_count").unwrap_or(0) > 0));
+        if let (Some(skip), false) = (self.skip, has_steps) {
+            note(&format!("--skip {skip} leaves no step: all work is compared"));
+        }
     }
 
     /// The sections to show; none: all.

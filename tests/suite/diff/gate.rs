@@ -74,6 +74,11 @@ fn heading_gate_and_code_are_one_verdict() {
         assert_eq!(json[0]["page_facts"]["outcome"], gate, "{limit}");
     }
     // A part that is slower is told, and does not contradict the whole.
+    // No runs show that nothing is slower, and any slowdown beyond noise fails.
+    let same = runs(folder.path(), "same", 30, 1.0);
+    let (code, out, error) = compared(&a, &same, &["--gate", "0"]);
+    assert!(code == 4 && out.contains("inconclusive. No runs can show"), "{out}{error}");
+    assert_eq!((compared(&a, &b, &["--gate", "0"]).0, compared(&b, &a, &["--gate", "0"]).0), (1, 0));
     let parts = compared(&a, &b, &["--gate", "9.5"]);
     assert!(parts.0 == 0 && parts.1.contains("slower part: kernels `gemm_128x128_tn`"), "{}", parts.1);
 }
