@@ -261,7 +261,8 @@ impl Args {
                     "give the same --skip and --classes, or save it again",
                 ));
             }
-            if let Some(scope) = saved.settings.get("scope") {
+            let scope = saved.settings.get("scope");
+            if let Some(scope) = scope.filter(|scope| runs::is_part_of(Some(scope))) {
                 note(&format!("{} was saved with the scope {scope}", path.display()));
             }
             return Ok(Side::Baseline(saved, file));
