@@ -86,7 +86,11 @@ pub(super) fn or_baseline(path: &Path, error: Error) -> Error {
     let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
     match error {
         Error::Report { path, reason, .. } if reason == NO_FILE && baselines::has(&name) => {
-            Error::Report { path, reason, help: format!("there is a baseline of this name: give @{name}") }
+            Error::Report {
+                path,
+                reason,
+                help: format!("there is a baseline of this name: give @{name}"),
+            }
         }
         error => error,
     }

@@ -165,7 +165,10 @@ fn copies_are_no_runs() {
     assert!(code == Some(2) && error.contains("are the same run"), "{error}");
     // A run of both sides is no copy, and hides a change.
     let (code, out, _) = compared(&a[..2], &[other.clone(), a[2].clone()], &[]);
-    assert!(code == 0 && out.contains("`other.sqlite` of B is the same run as `a-1.sqlite` of A"), "{out}");
+    assert!(
+        code == 0 && out.contains("`other.sqlite` of B is the same run as `a-1.sqlite` of A"),
+        "{out}"
+    );
     // A report with itself passes, and is asked about.
     let (code, out, _) = outcome(&["diff", &a[0], &copy, "--gate", "1"]);
     assert!(code == 0 && out.contains("is it one run, given twice?"), "{out}");
