@@ -118,7 +118,7 @@ fn five_runs_a_side_are_calibrated() {
     KINDS.iter().for_each(|(kind, make)| check(kind, *make, 5));
 }
 
-/// One run knows nothing of how runs differ, and two know little: what they share counts once.
+/// One run does not show how runs differ, and two show little: what both sides learn from the same runs counts once.
 #[test]
 fn few_runs_of_a_side_are_calibrated() {
     for (runs_a, runs_b) in [(1, 2), (1, 3), (3, 1), (2, 2)] {
