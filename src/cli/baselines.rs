@@ -99,6 +99,11 @@ pub(super) fn names() -> Result<Vec<String>> {
     Ok(names)
 }
 
+/// Whether there is a baseline of this name.
+pub(super) fn has(name: &str) -> bool {
+    path_of(name).is_ok_and(|path| path.is_file())
+}
+
 /// Settings as a line of text.
 pub(super) fn shown(settings: &BTreeMap<String, String>) -> String {
     settings.iter().map(|(key, value)| format!("{key} {value}")).collect::<Vec<_>>().join(", ")

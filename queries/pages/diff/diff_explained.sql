@@ -17,7 +17,7 @@ params:
   - {name: confidence, type: real, default: 99, min: 50, max: 99.999, doc: "Confidence level of the noise bounds, in percent: with 99, at most 1 of 100 comparisons of equal work finds a change."}
 columns:
   - {name: cause, type: text, priority: 0, doc: "compute, communication, copies, host code, CUDA calls, launches, waits, stalls or unexplained."}
-  - {name: name, type: text, priority: 0, doc: "Class of the kernels, in B if it has them; the innermost range of what host code launches next; function of a call; else null."}
+  - {name: name, type: text, priority: 0, doc: "Class of the kernels, in B if it has them, of several that of the longest; the innermost range of what host code launches next; function of a call; else null."}
   - {name: name_a, type: text, label: "kernels in A", priority: 1, doc: "Kernels of A that are compared, on separate lines; null if only B has them, and for what is not a kernel."}
   - {name: name_b, type: text, label: "kernels in B", priority: 1, doc: "The same of B: kernels in the same place of the step, also under another name."}
   - {name: a_ns, type: duration, unit: ns, label: "A", priority: 1, doc: "Time on the critical path of a step of A: mean over steps, GPUs and runs."}
@@ -86,19 +86,28 @@ named AS (
   FROM (SELECT DISTINCT cause, key, is_b, kernel_name FROM spent ORDER BY kernel_name)
   GROUP BY cause, key
 ),
+-- Kernels in each other's place can be of several classes: the longest gives its name.
+led AS MATERIALIZED (
+  SELECT
+    cause,
+    key,
+    name,
+    row_number() OVER (PARTITION BY cause, key ORDER BY is_b DESC, sum(step_ns) DESC, name) AS nth
+  FROM spent
+  GROUP BY cause, key, name, is_b
+),
 summed AS (
   SELECT
     cause,
     key,
-    coalesce(max(iif(is_b, name, NULL)), max(name)) AS name,
     total(iif(is_b, 0, step_ns)) AS a_ns,
     total(iif(is_b, step_ns, 0)) AS b_ns
   FROM (
-    SELECT cause, key, name, is_b, step_ns FROM spent
+    SELECT cause, key, is_b, step_ns FROM spent
     UNION ALL
-    SELECT cause, NULL, NULL, 0, a_ns FROM rest
+    SELECT cause, NULL, 0, a_ns FROM rest
     UNION ALL
-    SELECT cause, NULL, NULL, 1, b_ns FROM rest
+    SELECT cause, NULL, 1, b_ns FROM rest
   )
   GROUP BY cause, key
 ),
@@ -115,14 +124,13 @@ whole AS (
   SELECT
     cause,
     key,
-    name,
     to_a_ns - lag(to_a_ns, 1, 0) OVER (ORDER BY cause, key) AS a_ns,
     to_b_ns - lag(to_b_ns, 1, 0) OVER (ORDER BY cause, key) AS b_ns
   FROM cumulated
 )
 SELECT
   whole.cause,
-  whole.name,
+  led.name,
   named.name_a,
   named.name_b,
   whole.a_ns,
@@ -131,6 +139,10 @@ SELECT
   100.0 * (whole.b_ns - whole.a_ns) / nullif((SELECT b_ns - a_ns FROM judged), 0) AS change_pct,
   whole.b_ns > 0 AND whole.a_ns = 0 AS is_new
 FROM whole
+LEFT JOIN led
+  ON led.cause = whole.cause
+  AND led.key IS NOT DISTINCT FROM whole.key
+  AND led.nth = 1
 LEFT JOIN named
   ON named.cause = whole.cause
   AND named.key IS NOT DISTINCT FROM whole.key

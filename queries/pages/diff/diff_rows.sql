@@ -1,6 +1,6 @@
 /*---
 name: diff_rows
-version: 3
+version: 4
 title: What changed
 summary: Each kernel, class, layer, copy or call that differs, largest change first.
 why: To see what got faster or slower, by how much, and whether it is more than noise.
@@ -18,7 +18,7 @@ params:
 columns:
   - {name: section, type: text, priority: 0, doc: "total, kernels, classes, layers, nccl, memory or api. total is all kernels, or all copies and fills (memory). layers is GPU time of NVTX ranges, or their CPU time if no range launched GPU work."}
   - {name: verdict, type: text, priority: 0, doc: "Cost of B's work against A's: slower, faster, within noise, cannot tell, only in A or only in B."}
-  - {name: reason, type: text, priority: 1, doc: "What the verdict rests on: launch shape changed, path changed or size changed (then the sums are compared), replaced (another kernel in the same place of the step), a group of kernels, one call; for cannot tell, why: one call or other shapes. Null if like is compared with like."}
+  - {name: reason, type: text, priority: 1, doc: "What the verdict rests on: launch shape changed, path changed or size changed (then the sums are compared), replaced (another kernel in the same place of the step), a group of kernels, one call; for cannot tell, why: one call, other shapes, or in graphs (one side's kernels are in CUDA graphs that were traced as a whole). Null if like is compared with like."}
   - {name: name_a, type: text, label: "name in A", priority: 2, doc: "Name in A; several names that are compared together are on separate lines; null if only B has it."}
   - {name: name_b, type: text, label: "name in B", priority: 2, doc: "Name in B; null if only A has it."}
   - {name: match, type: text, priority: 3, doc: "How the names were matched, as in diff_pairs; sum for totals, classes and collectives."}
@@ -55,7 +55,11 @@ see_also: [diff_whole, diff_pairs, diff_strata]
 ---*/
 WITH
 unit AS MATERIALIZED (
-  SELECT min(iteration_count) > 0 AS is_per_iteration, count(*) = 2 AS is_one_run_each
+  SELECT
+    min(iteration_count) > 0 AS is_per_iteration,
+    count(*) = 2 AS is_one_run_each,
+    -- Kernels in graphs that were traced as a whole are not there to be compared.
+    max(graph_ns > kernel_ns) AND min(graph_ns) = 0 AS is_in_graphs
   FROM diff_runs
 ),
 whole AS MATERIALIZED (
@@ -201,8 +205,13 @@ shared AS (
       iif(total_a_ns > 0, 1.0 * judged_a_ns / total_a_ns, 1.0),
       iif(total_b_ns > 0, 1.0 * judged_b_ns / total_b_ns, 1.0)
     ) AS compared_pct,
-    (variance_a + variance_b) * (variance_a + variance_b)
-      / nullif(variance_a * variance_a / of_a + variance_b * variance_b / of_b, 0) AS freedom
+    -- What both sides know from the same runs is known once.
+    iif(
+      max(runs_a, runs_b) > 1 AND min(runs_a, runs_b) = 1,
+      min(of_a, of_b),
+      (variance_a + variance_b) * (variance_a + variance_b)
+        / nullif(variance_a * variance_a / of_a + variance_b * variance_b / of_b, 0)
+    ) AS freedom
   FROM variance
 ),
 relevant AS (
@@ -237,7 +246,10 @@ verdict AS (
     CAST(round(bound.change_ns) AS INTEGER) AS whole_change_ns,
     CAST(round(bound.calls_effect_ns) AS INTEGER) AS whole_calls_ns,
     CAST(round(bound.other_effect_ns) AS INTEGER) AS whole_other_ns,
+    bound.is_in_graphs AND (bound.in_section IN ('kernels', 'classes', 'nccl') OR bound.key = 'kernels') AS is_in_graph,
     CASE
+      WHEN bound.is_in_graphs AND (bound.in_section IN ('kernels', 'classes', 'nccl') OR bound.key = 'kernels')
+        THEN 'cannot tell'
       WHEN bound.calls_b = 0 THEN 'only in A'
       WHEN bound.calls_a = 0 THEN 'only in B'
       WHEN bound.a_ns IS NULL OR bound.b_ns IS NULL OR bound.compared_pct < 50 THEN 'cannot tell'
@@ -256,6 +268,7 @@ SELECT
   in_section AS section,
   verdict,
   CASE
+    WHEN is_in_graph THEN 'in graphs'
     WHEN verdict IN ('only in A', 'only in B') THEN NULL
     WHEN in_section IN ('total', 'classes', 'nccl') THEN iif(verdict = 'cannot tell', 'other shapes', NULL)
     WHEN 2 * single_ns > judged_a_ns + judged_b_ns THEN 'one call'

@@ -1,6 +1,6 @@
 /*---
 name: diff_runs
-version: 6
+version: 7
 title: What is compared
 summary: One row per report, with its side and its steps.
 why: To see which runs are compared, and per what.
@@ -31,10 +31,12 @@ columns:
   - {name: step_blocks, type: int, unit: count, label: "thread blocks of a step", priority: 3, doc: "Thread blocks of the median step; null without steps."}
   - {name: graph_count, type: int, unit: count, label: "graph executions", priority: 3, doc: "Executions of CUDA graphs that were traced as a whole."}
   - {name: graph_ns, type: duration, unit: ns, label: "graph time", priority: 3, doc: "Sum of their durations."}
+  - {name: same_as, type: int, label: "same run as", priority: 3, doc: "Position of the first report with the same run, by its windows to the nanosecond; null if no earlier report has it."}
   - {name: lacks, type: text, label: "lacks", priority: 3, doc: "GPU work, if the report has none in the scope; else null."}
 checks:
   - stalled_count >= 0 AND (stalled_count > 0) = (stalled_ns IS NOT NULL)
   - unit_count >= 1 AND iteration_count >= 0
+  - same_as IS NULL OR same_as < side
 limits: >-
   Steps are the steps of the relation step_window, without warm-up and without a stall that happened once.
 see_also: [diff_side, diff_windows]
@@ -55,6 +57,25 @@ stalled AS MATERIALIZED (
   FROM diff_windows
   WHERE kind = 'stalled'
   GROUP BY side
+),
+content AS (
+  SELECT
+    side,
+    count(*) AS windows,
+    min(start_ns) AS start_ns,
+    max(start_ns) AS last_ns,
+    sum(window_ns) AS window_ns,
+    sum(compute_ns) AS compute_ns,
+    sum(idle_ns) AS idle_ns
+  FROM diff_windows
+  GROUP BY side
+),
+-- A copy, another export and a baseline of one run are one run.
+same AS MATERIALIZED (
+  SELECT
+    side,
+    min(side) OVER (PARTITION BY windows, start_ns, last_ns, window_ns, compute_ns, idle_ns) AS same_as
+  FROM content
 ),
 -- What most runs of a side have is how the program runs.
 usual AS MATERIALIZED (
@@ -84,6 +105,7 @@ SELECT
   run.step_blocks,
   run.graph_count,
   run.graph_ns,
+  nullif(same.same_as, run.side) AS same_as,
   iif(run.kernel_count + run.graph_count > 0 OR run.side IN (SELECT side FROM diff_windows), NULL, 'GPU work') AS lacks
 FROM diff_side AS run
 CROSS JOIN usual
@@ -91,4 +113,6 @@ LEFT JOIN counted
   ON counted.side = run.side
 LEFT JOIN stalled
   ON stalled.side = run.side
+LEFT JOIN same
+  ON same.side = run.side
 ORDER BY run.side

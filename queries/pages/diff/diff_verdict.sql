@@ -37,7 +37,7 @@ columns:
   - {name: offset_count, type: int, unit: count, label: "offset regressions", priority: 1, doc: "Slower parts that are only reported, because the whole can be judged."}
   - {name: runs_a, type: int, unit: count, label: "runs of A", priority: 2, doc: "Reports on side A."}
   - {name: runs_b, type: int, unit: count, label: "runs of B", priority: 2, doc: "Reports on side B."}
-  - {name: runs_needed, type: int, unit: count, label: "runs needed", priority: 2, doc: "Runs a side with which these spreads and this change would be conclusive: for the gate, or for a change of 1 % without one. Null if they are already, if more than 1000 would be needed, and with one run a side."}
+  - {name: runs_needed, type: int, unit: count, label: "runs needed", priority: 2, doc: "Runs a side with which these spreads and this change would be conclusive: for the gate, or for a change of 1 % without one. Null if they are already, if more than 1000 would be needed, with one run a side, and for a gate of 0."}
   - {name: steps_needed, type: int, unit: count, label: "steps needed", priority: 2, doc: "The same in steps of a run, if one run a side is compared by its steps; null if more than 100 000 would be needed."}
 checks:
   - outcome IN ('failed', 'passed', 'inconclusive')
@@ -109,7 +109,7 @@ few AS (
     iif(noise_from = 'runs', 1000, 100000) AS most,
     100.0 * error_ns / a_ns AS error_pct,
     freedom,
-    coalesce(nullif(:gate, 0), 1) AS limit_pct,
+    coalesce(:gate, 1) AS limit_pct,
     -- A change that noise may explain counts only if the noise alone would let the gate pass.
     CASE
       WHEN :gate > 0 AND verdict = 'slower' THEN change_pct
@@ -122,6 +122,8 @@ few AS (
   CROSS JOIN sure
   WHERE noise_from IN ('runs', 'steps')
     AND a_ns > 0
+    -- No runs show that nothing is slower.
+    AND coalesce(:gate, 1) > 0
 ),
 -- The error and its degrees of freedom with more runs or steps, until they are enough.
 more AS (
@@ -162,7 +164,7 @@ SELECT
       THEN 'inconclusive'
     WHEN found.regression_count > 0 THEN 'failed'
     -- A slowdown of the limit's size may hide in the noise.
-    WHEN :gate > 0
+    WHEN :gate IS NOT NULL
       AND NOT equal.is_equal
       AND whole.verdict NOT IN ('faster', 'cannot tell')
       AND coalesce(max(whole.detectable_pct, whole.change_pct + sure.sure_pct) > :gate, 1)

@@ -1,6 +1,6 @@
 /*---
 name: diff_whole
-version: 3
+version: 4
 title: The whole
 summary: Time per step or of the whole window, and its parts, in A and in B.
 why: To see whether a run is faster as a whole, before looking at kernels.
@@ -37,7 +37,8 @@ checks:
   - per IN ('step', 'window')
 limits: >-
   With one run on each side, the bound does not cover differences between runs, such as clocks or temperature. With
-  several, it comes from their spread, or from that of their steps if that says more. Without
+  several, it comes from their spread, or from that of their steps if that says more. A side with one run is taken to vary
+  as much as the runs of the other side. Without
   steps, it adds up the errors of all calls of a run, and the spread of the difference of idle time over twentieths of
   the operations. Start-up between the first GPU operations counts then. The steps of a
   stall that happened once in a run do not count, unless most runs of a side have one.
@@ -199,6 +200,9 @@ source AS (
     fact.is_per_iteration,
     iif(runs_a > 1, spread_a_ns * spread_a_ns / runs_a, spread_b_ns * spread_b_ns) AS run_variance_a,
     iif(runs_b > 1, spread_b_ns * spread_b_ns / runs_b, spread_a_ns * spread_a_ns) AS run_variance_b,
+    min(runs_a, runs_b) < 3 AS is_few,
+    iif(runs_a > 1, runs_a, runs_b) - 1.0 AS run_freedom_a,
+    iif(runs_b > 1, runs_b, runs_a) - 1.0 AS run_freedom_b,
     of_a.error_ns AS call_error_a_ns,
     of_a.freedom AS call_freedom_a,
     of_b.error_ns AS call_error_b_ns,
@@ -219,7 +223,7 @@ source AS (
     AND of_b.is_b
 ),
 -- A side with one run varies as much as the other side's runs do. Few runs can be similar by chance: a mean is no more
--- certain than the steps of the runs.
+-- certain than the steps of the runs, and where a side has one run or two, the steps are not believed to show all.
 variance AS (
   SELECT
     *,
@@ -235,13 +239,15 @@ variance AS (
     END AS variance_b,
     CASE
       WHEN noise_from = 'calls' THEN coalesce(call_freedom_a, 1.0)
-      WHEN noise_from = 'steps' OR step_variance_a > run_variance_a THEN freedom_a
-      WHEN noise_from = 'runs' THEN iif(runs_a > 1, runs_a, runs_b) - 1.0
+      WHEN noise_from = 'steps' THEN freedom_a
+      WHEN step_variance_a > run_variance_a THEN min(freedom_a, iif(is_few, 2.0 * run_freedom_a, freedom_a))
+      WHEN noise_from = 'runs' THEN run_freedom_a
     END AS of_a,
     CASE
       WHEN noise_from = 'calls' THEN coalesce(call_freedom_b, 1.0)
-      WHEN noise_from = 'steps' OR step_variance_b > run_variance_b THEN freedom_b
-      WHEN noise_from = 'runs' THEN iif(runs_b > 1, runs_b, runs_a) - 1.0
+      WHEN noise_from = 'steps' THEN freedom_b
+      WHEN step_variance_b > run_variance_b THEN min(freedom_b, iif(is_few, 2.0 * run_freedom_b, freedom_b))
+      WHEN noise_from = 'runs' THEN run_freedom_b
     END AS of_b
   FROM source
 ),
@@ -258,7 +264,12 @@ added AS (
   FROM variance
 ),
 judged AS (
-  SELECT *, sqrt(variance) AS error_ns, variance * variance / nullif(by_freedom, 0) AS freedom
+  SELECT
+    *,
+    sqrt(variance) AS error_ns,
+    -- What both sides know from the same runs is known once.
+    iif(noise_from = 'runs' AND min(runs_a, runs_b) = 1, min(of_a, of_b), variance * variance / nullif(by_freedom, 0))
+      AS freedom
   FROM added
 ),
 bound AS (

@@ -184,6 +184,7 @@ fn compare(args: &Args) -> Result<u8> {
     for (path, name) in paths.iter().zip(shortest_names(&paths)) {
         sides.push(args.side(path, name, catalog.classes().chosen())?);
     }
+    args.must_be_one_scope(&paths, &sides)?;
     let mut why_not = None;
     loop {
         let request =
@@ -192,6 +193,8 @@ fn compare(args: &Args) -> Result<u8> {
         let reports = sides.iter().map(answer).collect::<Result<Vec<_>>>()?;
         let answer = request.answer(reports, catalog.classes(), &asking.limits)?;
         let answer = answer.map_err(|none| none.into_error("nsq diff", &paths[0], true))?;
+        runs::must_be_other_runs(table(&answer, "runs"), &paths)?;
+        args.note_of_skip(&answer);
         // Reports with different steps are asked again, for all of their work.
         match why_not.is_none().then(|| args.not_comparable(&answer)).transpose()?.flatten() {
             Some(reason) => why_not = Some(reason),
@@ -258,14 +261,32 @@ impl Args {
                     "give the same --skip and --classes, or save it again",
                 ));
             }
-            if let Some(scope) = saved.settings.get("scope") {
+            let scope = saved.settings.get("scope");
+            if let Some(scope) = scope.filter(|scope| runs::is_part_of(Some(scope))) {
                 note(&format!("{} was saved with the scope {scope}", path.display()));
             }
             return Ok(Side::Baseline(saved, file));
         }
-        let opened = open(path, &self.open)?;
+        let opened = open(path, &self.open).map_err(|error| runs::or_baseline(path, error))?;
         let scope = scope_of(&self.scope, &opened)?;
         Ok(Side::Report { name, opened: Box::new(opened), scope: Box::new(scope) })
+    }
+
+    /// Refuses to compare a part of a report with a baseline of the whole, and the whole with a baseline of a part.
+    fn must_be_one_scope(&self, paths: &[PathBuf], sides: &[Side]) -> Result<()> {
+        let of_reports = sides.iter().find_map(Side::is_part_of_report);
+        let is_part = of_reports.unwrap_or_else(|| !self.scope.is_whole() && !self.scope.steady);
+        for (path, side) in paths.iter().zip(sides) {
+            let Side::Baseline(saved, _) = side else { continue };
+            if runs::is_part_of(saved.settings.get("scope").map(String::as_str)) != is_part {
+                let how = if is_part { "without" } else { "with" };
+                return Err(Error::usage(
+                    format!("{} was saved {how} options that narrow the report", path.display()),
+                    "`nsq diff baseline save` takes the options of scope, too: give both the same",
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// The parameters of the page. `runs_a` is the number of reports of A, `why_not` why steps are not compared.
@@ -284,6 +305,15 @@ impl Args {
         let sections: Vec<&str> = self.sections().collect();
         params.extend((!sections.is_empty()).then(|| format!("sections={}", sections.join(","))));
         Ok(params)
+    }
+
+    /// Notes that no step is left to compare.
+    fn note_of_skip(&self, answer: &PageAnswer<'_>) {
+        let has_steps = table(answer, "runs")
+            .is_some_and(|runs| runs.iter().any(|run| run.int("iteration_count").unwrap_or(0) > 0));
+        if let (Some(skip), false) = (self.skip, has_steps) {
+            note(&format!("--skip {skip} leaves no step: all work is compared"));
+        }
     }
 
     /// The sections to show; none: all.

@@ -1,13 +1,15 @@
 //! The runs that are compared.
 
-use super::{SETTINGS, baselines, reports, tell_notes};
+use super::{SETTINGS, baselines, reports, settings, tell_notes};
 use nsq_ask::input::Input;
 use nsq_ask::open_report::OpenReport;
 use nsq_ask::page::{PageReport, PageRequest, ReportInput, SavedReport};
 use nsq_ask::request::Request;
 use nsq_engine::normalize::{Presence, Scope};
 use nsq_library::catalog::Catalog;
-use nsq_value::error::{Error, Result};
+use nsq_value::error::{Error, NO_FILE, Result};
+use nsq_value::table::ResultTable;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -24,6 +26,12 @@ impl Side {
             Self::Report { name, .. } => name.clone(),
             Self::Baseline(saved, _) => saved.report.clone(),
         }
+    }
+
+    /// Whether only a part of the report is compared, if it is one.
+    pub(super) fn is_part_of_report(&self) -> Option<bool> {
+        let Self::Report { scope, .. } = self else { return None };
+        Some(is_part_of(settings(scope, None, "").get("scope").map(String::as_str)))
     }
 
     /// Whether it has samples for `nsq flame` to compare.
@@ -62,6 +70,32 @@ impl Side {
     }
 }
 
+/// The parts of a scope that leave out no work, or the warm-up only, which is not compared.
+const UNNARROWED: [&str; 5] = ["steady", "rank", "host", "attribute", "keep_names"];
+
+/// Whether a scope, as it is saved, leaves out work that is compared, or names the steps.
+pub(super) fn is_part_of(scope: Option<&str>) -> bool {
+    let scope: Option<BTreeMap<String, serde_json::Value>> =
+        scope.and_then(|text| serde_json::from_str(text).ok());
+    let narrows = |key: &String| !UNNARROWED.contains(&key.as_str());
+    scope.is_some_and(|scope| scope.keys().any(narrows))
+}
+
+/// The error of a report that cannot be opened. If there is a baseline of its name, that is likely what is meant.
+pub(super) fn or_baseline(path: &Path, error: Error) -> Error {
+    let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+    match error {
+        Error::Report { path, reason, .. } if reason == NO_FILE && baselines::has(&name) => {
+            Error::Report {
+                path,
+                reason,
+                help: format!("there is a baseline of this name: give @{name}"),
+            }
+        }
+        error => error,
+    }
+}
+
 /// The reports of a side. In a list of runs, folders and patterns stand for the reports in them.
 pub(super) fn named(one: &Option<PathBuf>, runs: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut all: Vec<PathBuf> = one.iter().cloned().collect();
@@ -79,14 +113,31 @@ pub(super) fn must_be_others(runs: &[PathBuf]) -> Result<()> {
     for (place, run) in runs.iter().enumerate() {
         for other in &runs[..place] {
             if run == other || has_same_bytes(run, other) {
-                return Err(Error::usage(
-                    format!("{} and {} are the same report", other.display(), run.display()),
-                    "give other runs of the program: a copy says nothing about noise",
-                ));
+                return Err(is_copy(other, run, "report"));
             }
         }
     }
     Ok(())
+}
+
+/// Refuses several runs of a side with the same times, such as another export or a baseline of one run.
+pub(super) fn must_be_other_runs(runs: Option<&ResultTable>, paths: &[PathBuf]) -> Result<()> {
+    let Some(runs) = runs else { return Ok(()) };
+    let is_b: Vec<Option<i64>> = runs.iter().map(|run| run.int("is_b")).collect();
+    for (place, run) in runs.iter().enumerate() {
+        let same = run.int("same_as").and_then(|same| usize::try_from(same).ok());
+        let Some(same) = same.filter(|same| is_b.get(*same) == is_b.get(place)) else { continue };
+        let (Some(other), Some(path)) = (paths.get(same), paths.get(place)) else { continue };
+        return Err(is_copy(other, path, "run"));
+    }
+    Ok(())
+}
+
+fn is_copy(other: &Path, path: &Path, what: &str) -> Error {
+    Error::usage(
+        format!("{} and {} are the same {what}", other.display(), path.display()),
+        "give other runs of the program: a copy says nothing about noise",
+    )
 }
 
 /// Whether both are files with the same bytes. What cannot be read is an error when it is opened.

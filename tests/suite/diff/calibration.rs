@@ -4,7 +4,7 @@
 //! says the same of them.
 
 use super::native::{Judge, Verdict};
-use super::program::{Program, Window};
+use super::program::{Program, Random, Window};
 use crate::support::{depth_of, outcome};
 
 /// Pairs of each kind: 500 at the full depth, NSQ_TEST_DEPTH=8.
@@ -49,6 +49,11 @@ fn two_kinds_of_runs(seed: u64) -> Program {
 fn wild(seed: u64) -> Program {
     let clock = if seed.is_multiple_of(3) { 1.02 } else { 1.0 };
     Program { steps: 12, noise: 0.05, drift: (0.03, 2.0), clock, ..Program::training(seed) }
+}
+
+/// Whole runs differ by about 1 %, as those of a machine do.
+fn of_a_machine(seed: u64) -> Program {
+    Program { clock: 1.0 + 0.01 * Random::new((1 << 40) + seed).normal(), ..calm(seed) }
 }
 
 const KINDS: [(&str, Make); 5] = [
@@ -111,6 +116,25 @@ fn three_runs_a_side_are_calibrated() {
 #[test]
 fn five_runs_a_side_are_calibrated() {
     KINDS.iter().for_each(|(kind, make)| check(kind, *make, 5));
+}
+
+/// One run does not show how runs differ, and two show little: what both sides learn from the same runs counts once.
+#[test]
+fn few_runs_of_a_side_are_calibrated() {
+    for (runs_a, runs_b) in [(1, 2), (1, 3), (3, 1), (2, 2)] {
+        let judge = Judge::new(runs_a, "5");
+        let (mut alarms, mut passed) = (0, 0);
+        for pair in 0..pairs() {
+            let a = steps(of_a_machine, runs_a, pair, 0, 0.0);
+            let b = |side, share| steps(of_a_machine, runs_b, pair, side, share);
+            alarms += usize::from(judge.compare(&a, &b(1, 0.0)).verdict != "within noise");
+            passed += usize::from(judge.compare(&a, &b(2, 0.055)).outcome == "passed");
+        }
+        println!("{runs_a} against {runs_b}: {alarms} false alarms and {passed} passed of {}", pairs());
+        let slack = if pairs() < 500 { 2 } else { 0 };
+        assert!(100 * alarms <= 2 * pairs() + 100 * slack, "{runs_a} against {runs_b}: {alarms}");
+        assert_eq!(passed, 0, "{runs_a} against {runs_b}");
+    }
 }
 
 /// What is slower by more than the limit never passes, however noisy the runs: it fails, or the runs cannot tell.

@@ -74,6 +74,11 @@ fn heading_gate_and_code_are_one_verdict() {
         assert_eq!(json[0]["page_facts"]["outcome"], gate, "{limit}");
     }
     // A part that is slower is told, and does not contradict the whole.
+    // No runs show that nothing is slower, and any slowdown beyond noise fails.
+    let same = runs(folder.path(), "same", 30, 1.0);
+    let (code, out, error) = compared(&a, &same, &["--gate", "0"]);
+    assert!(code == 4 && out.contains("inconclusive. No runs can show"), "{out}{error}");
+    assert_eq!((compared(&a, &b, &["--gate", "0"]).0, compared(&b, &a, &["--gate", "0"]).0), (1, 0));
     let parts = compared(&a, &b, &["--gate", "9.5"]);
     assert!(parts.0 == 0 && parts.1.contains("slower part: kernels `gemm_128x128_tn`"), "{}", parts.1);
 }
@@ -145,6 +150,25 @@ fn copies_are_no_runs() {
     assert!(code == 2 && error.contains("are the same report"), "{error}");
     let (code, _, error) = compared(&a[..1], &[a[1].clone(), a[1].clone()], &[]);
     assert!(code == 2 && error.contains("are the same report"), "{error}");
+    // Another export of the same run, and its baseline, are copies too.
+    let other = folder.path().join("other.sqlite").display().to_string();
+    rusqlite::Connection::open(&a[0]).unwrap().execute("VACUUM INTO ?1", [&other]).unwrap();
+    assert_ne!(std::fs::read(&a[0]).unwrap(), std::fs::read(&other).unwrap());
+    let (code, _, error) = compared(&[a[0].clone(), other.clone()], &a[1..], &["--gate", "5"]);
+    assert!(code == 2 && error.contains("are the same run"), "{error}");
+    let with_baseline = |words: &[&str]| {
+        let output = nsq().env("NSQ_BASELINES", folder.path()).args(words).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    assert_eq!(with_baseline(&["diff", "baseline", "save", "main", &a[0]]).0, Some(0));
+    let (code, error) = with_baseline(&["diff", "--a", "@main", &a[0], "--b", &a[1], &a[2]]);
+    assert!(code == Some(2) && error.contains("are the same run"), "{error}");
+    // A run of both sides is no copy, and hides a change.
+    let (code, out, _) = compared(&a[..2], &[other.clone(), a[2].clone()], &[]);
+    assert!(
+        code == 0 && out.contains("`other.sqlite` of B is the same run as `a-1.sqlite` of A"),
+        "{out}"
+    );
     // A report with itself passes, and is asked about.
     let (code, out, _) = outcome(&["diff", &a[0], &copy, "--gate", "1"]);
     assert!(code == 0 && out.contains("is it one run, given twice?"), "{out}");
@@ -280,6 +304,13 @@ fn an_eager_program_is_compared_with_its_graph() {
     );
     assert!(out.contains("those of B are in CUDA graphs") && !out.contains("different GPUs"), "{out}");
     assert_eq!(outcome(&["diff", &graph, &eager, "--gate", "5"]).0, 1);
+    // Kernels that one side does not show are no slower part, and fail no gate.
+    let (code, out, _) = outcome(&["diff", &graph, &eager, "--gate", "50", "--gate-parts"]);
+    assert!(code == 0 && !out.contains("slower part") && !out.contains("regression"), "{out}");
+    let (_, csv, _) = outcome(&["diff", &graph, &eager, "--section", "kernels", "-f", "csv"]);
+    let rows = super::rows(&csv);
+    let in_graphs = |row: &super::Row| row["verdict"] == "cannot tell" && row["reason"] == "in graphs";
+    assert!(!rows.is_empty() && rows.iter().all(in_graphs), "{csv}");
 }
 
 #[test]
@@ -296,6 +327,20 @@ fn a_baseline_is_known_by_its_file_and_kept() {
     assert_eq!(ask(&["baseline", "save", "main", &a[1], "--force"]).0, 0);
     let file = folder.path().join("main.json");
     assert_eq!(outcome(&["diff", file.to_str().unwrap(), &a[2], "--gate", "20"]).0, 0);
+    // The name of its file names it in any folder.
+    for name in ["main", "ci/main.json"] {
+        let (code, error) = ask(&["diff", name, &a[2], "--gate", "20"]);
+        assert!(code == 5 && error.contains("give @main"), "{error}");
+    }
+    // A part of a report is no match for the whole, nor are steps of another name; the warm-up is not compared.
+    for more in [&["--nvtx", "forward"][..], &["--iter", "stpe"], &["--stream", "7"]] {
+        let (code, error) = ask(&[&["diff", "@main", &a[2], "--gate", "20"], more].concat());
+        assert!(code == 2 && error.contains("without options that narrow"), "{error}");
+    }
+    assert_eq!(ask(&["diff", "@main", &a[2], "--gate", "20", "--steady"]).0, 0);
+    assert_eq!(ask(&["baseline", "save", "forward", &a[1], "--nvtx", "forward"]).0, 0);
+    assert_eq!(ask(&["diff", "@forward", &a[2]]).0, 2);
+    assert_eq!(ask(&["diff", "@forward", &a[2], "--nvtx", "forward"]).0, 0);
 }
 
 /// A folder with a git repository of two branches, and an `nsys` that writes the prepared captures of each.
