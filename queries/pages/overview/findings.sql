@@ -219,7 +219,8 @@ SELECT
     -- An exchange of rows, tokens or sequences has no gradients to put into buckets.
     WHEN query = 'exposed_communication' AND top_subject IN ('SendRecv', 'AllToAll') AND late_pct >= 25
       THEN printf('First balance the ranks: %.0f %% of this is waiting for late ones;', late_pct)
-        || ' of experts, by capacity or an auxiliary loss. Then start the exchange before its result is needed, while other kernels run, in parts.'
+        || ' of experts, by capacity or an auxiliary loss. Then start the exchange before its result is needed, while'
+        || ' other kernels run, in parts.'
         || iif(is_pytorch, ' In PyTorch: async_op=True with a later wait(); in TorchRec, TrainPipelineSparseDist.', '')
     WHEN query = 'exposed_communication' AND top_subject IN ('SendRecv', 'AllToAll')
       THEN 'Start the exchange before its result is needed, while other kernels run: of embeddings, one batch ahead; of'
