@@ -10,7 +10,7 @@ tags: [gpu]
 reads: [all_critical_part, all_replayed_window, judged_window]
 requires: [judged_window]
 params:
-  - {name: edits, type: list, doc: "JSON arrays: name of a finding, those that it narrows, the edits of its fix, those of a program without the operations, by how much its gain is divided to rank it, and the time of its intervals, if it counts no more than that where a fix of the host's work gains half as much."}
+  - {name: edits, type: list, doc: "JSON arrays: name of a finding, those that it narrows, the edits of its fix, those of a program without the operations, by how much its gain is divided to rank it, and the time of its intervals, if more than twice that is the gain of a fix of the host's work, where that gains half as much."}
 columns:
   - {name: rank, type: int, priority: 0, doc: "Place of the fix, from 1: the best one first, where an uncertain gain counts less. 0 for the capture as it is."}
   - {name: finding, type: text, priority: 0, doc: "Name of the finding; null for the capture as it is."}
@@ -77,7 +77,7 @@ alone AS MATERIALIZED (
   GROUP BY asked.finding
 ),
 -- What counts to rank a fix. Where calls no longer wait, the host works while the GPU does, but may need what it waited
--- for. If a fix of its work gains half as much or more, that time is the other fix's.
+-- for. If most of the gain is that, and a fix of the host's work gains half as much or more, it is the other fix's.
 credited AS MATERIALIZED (
   SELECT
     fix.finding,
@@ -86,9 +86,10 @@ credited AS MATERIALIZED (
     alone.alone_ns,
     alone.avoided_ns,
     iif(
-      2 * max(iif(fix.finding IN ('host_work', 'launch_bound'), now.now_ns - alone.alone_ns, 0)) OVER ()
-        >= now.now_ns - alone.alone_ns,
-      min(now.now_ns - alone.alone_ns, coalesce(fix.own_ns / now.all_count, now.now_ns)),
+      2 * fix.own_ns / now.all_count < now.now_ns - alone.alone_ns
+        AND now.now_ns - alone.alone_ns
+          <= 2 * max(iif(fix.finding IN ('host_work', 'launch_bound'), now.now_ns - alone.alone_ns, 0)) OVER (),
+      fix.own_ns / now.all_count,
       now.now_ns - alone.alone_ns
     ) AS gain_ns
   FROM fix

@@ -63,5 +63,5 @@ JOIN string
   ON string.string_id = waiting.name_id
 GROUP BY waiting.global_pid, waiting.name_id
 HAVING count(*) > 1
-ORDER BY total_ns DESC, function_name, waiting.global_pid
+ORDER BY total_ns DESC, waiting.global_pid, waiting.name_id
 LIMIT 1
