@@ -119,8 +119,8 @@ const LAYER: u32 = 30;
 /// ten steps or more, programs write a log.
 const FEW: u32 = 8;
 const OTHER_WORK: f32 = 0.05;
-/// Steps in a step that have less than one part in so many of its time are no steps, however many they are: those of a
-/// simulation before a model learns from it.
+/// A long step may hold any number of short ones if it takes more than so many times their kernel time, as where a model
+/// learns after a simulation.
 const SMALL: i64 = 4;
 /// Two parts may be alike by chance: they must cover more.
 const COVERED_BY_TWO: f32 = 0.9;
