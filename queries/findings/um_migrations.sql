@@ -13,7 +13,7 @@ finding:
   remedy: >-
     Prefetch with cudaMemPrefetchAsync and give hints with cudaMemAdvise, or use explicit copies.
   link: https://docs.nvidia.com/cuda/cuda-c-programming-guide/#unified-memory-programming
-  confidence: low
+  confidence: medium
   edit: "idle=@\nwork=@"
   frees: idle
 columns:

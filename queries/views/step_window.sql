@@ -193,13 +193,19 @@ first_op AS MATERIALIZED (
   WHERE start_ns IN (SELECT start_ns FROM placed)
 ),
 begun AS MATERIALIZED (
-  SELECT placed.global_tid, json_group_array(DISTINCT first_op.device_id) AS devices
-  FROM first_op
-  JOIN placed
-    ON placed.pid = first_op.pid
-    AND placed.start_ns = first_op.start_ns
-  WHERE first_op.pid IN (SELECT pid FROM shared)
-  GROUP BY placed.global_tid
+  SELECT global_tid, json_group_array(device_id) AS devices
+  FROM (
+    SELECT placed.global_tid, first_op.device_id, count(*) AS begun_count, max(placed.timed_count) AS timed_count
+    FROM first_op
+    JOIN placed
+      ON placed.pid = first_op.pid
+      AND placed.start_ns = first_op.start_ns
+    WHERE first_op.pid IN (SELECT pid FROM shared)
+    GROUP BY placed.global_tid, first_op.device_id
+  )
+  -- Work of other threads can start at the same time by chance.
+  WHERE 20 * begun_count >= timed_count
+  GROUP BY global_tid
 )
 SELECT
   process_gpu.gpu_id,

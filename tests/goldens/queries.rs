@@ -209,13 +209,15 @@ const ROWS_FROM_TRACES: [&str; 12] = [
 
 /// Findings that only real reports, seeded faults, captures of `tests/suite/facts` and `steps`, or the example show: see
 /// `tests/suite/findings.rs`.
-const ROWS_ON_REAL_REPORTS: [&str; 15] = [
+const ROWS_ON_REAL_REPORTS: [&str; 17] = [
     "allocating_range",
+    "compile_gaps",
     "feeding_calls",
     "fp32_matmul",
     "graph_building",
     "job_hang",
     "kernel_trend",
+    "lock_turns",
     "longest_collective",
     "metric_facts",
     "mpi_wait",

@@ -10,7 +10,7 @@ tags: [gpu]
 reads: [all_critical_part, all_replayed_window, judged_window]
 requires: [judged_window]
 params:
-  - {name: edits, type: list, doc: "JSON arrays: name of a finding, those that it narrows, the edits of its fix, those of a program without the operations, and by how much its gain is divided to rank it."}
+  - {name: edits, type: list, doc: "JSON arrays: name of a finding, those that it narrows, the edits of its fix, those of a program without the operations, by how much its gain is divided to rank it, and the time of its intervals, if more than twice that is the gain of a fix of the host's work, where that gains half as much."}
 columns:
   - {name: rank, type: int, priority: 0, doc: "Place of the fix, from 1: the best one first, where an uncertain gain counts less. 0 for the capture as it is."}
   - {name: finding, type: text, priority: 0, doc: "Name of the finding; null for the capture as it is."}
@@ -38,7 +38,8 @@ fix AS MATERIALIZED (
     value ->> 1 AS narrows,
     value ->> 2 AS edits,
     value ->> 3 AS avoid,
-    value ->> 4 AS doubt
+    value ->> 4 AS doubt,
+    value ->> 5 AS own_ns
   FROM json_each(:edits)
 ),
 win AS MATERIALIZED (
@@ -46,7 +47,7 @@ win AS MATERIALIZED (
   FROM judged_window
 ),
 now AS MATERIALIZED (
-  SELECT max(step_count) AS step_count, max((end_ns - start_ns) / count) AS now_ns
+  SELECT max(step_count) AS step_count, max((end_ns - start_ns) / count) AS now_ns, sum(count) AS all_count
   FROM win
 ),
 asked AS MATERIALIZED (
@@ -57,8 +58,11 @@ asked AS MATERIALIZED (
   FROM fix
   WHERE avoid <> ''
 ),
-replayed AS MATERIALIZED (
-  SELECT asked.finding, asked.is_avoided, max(max(part.new_dur_ns, part.busiest_ns) / win.count) AS dur_ns
+alone AS MATERIALIZED (
+  SELECT
+    asked.finding,
+    max(iif(asked.is_avoided, NULL, max(part.new_dur_ns, part.busiest_ns) / win.count)) AS alone_ns,
+    max(iif(asked.is_avoided, max(part.new_dur_ns, part.busiest_ns) / win.count, NULL)) AS avoided_ns
   FROM asked
   CROSS JOIN win
   CROSS JOIN all_replayed_window AS part
@@ -70,43 +74,57 @@ replayed AS MATERIALIZED (
     AND part.gpu_id = win.gpu_id
     AND part.start_ns = win.start_ns
     AND part.end_ns = win.end_ns
-  GROUP BY asked.finding, asked.is_avoided
+  GROUP BY asked.finding
 ),
-alone AS MATERIALIZED (
-  SELECT
-    finding,
-    max(iif(is_avoided, NULL, dur_ns)) AS alone_ns,
-    max(iif(is_avoided, dur_ns, NULL)) AS avoided_ns
-  FROM replayed
-  GROUP BY finding
-),
--- The best fix first. One that says more comes before the one that it narrows, if it gains half as much or more.
-ranked AS MATERIALIZED (
+-- What counts to rank a fix. Where calls no longer wait, the host works while the GPU does, but may need what it waited
+-- for. If most of the gain is that, and a fix of the host's work gains half as much or more, it is the other fix's.
+credited AS MATERIALIZED (
   SELECT
     fix.finding,
+    fix.narrows,
+    fix.doubt,
     alone.alone_ns,
     alone.avoided_ns,
-    row_number() OVER (
-      ORDER BY
-        (
-          SELECT min(now.now_ns - (now.now_ns - broad.alone_ns) / fix.doubt)
-          FROM alone AS broad
-          WHERE broad.finding = fix.finding
-            OR (
-              instr(',' || fix.narrows || ',', ',' || broad.finding || ',')
-              AND 2 * (now.now_ns - alone.alone_ns) >= now.now_ns - broad.alone_ns
-            )
-        ),
-        -- Of these, one that none narrows.
-        (SELECT count(*) FROM fix AS special WHERE instr(',' || special.narrows || ',', ',' || fix.finding || ',')),
-        length(fix.narrows) DESC,
-        alone.alone_ns,
-        fix.finding
-    ) AS rank
+    iif(
+      2 * fix.own_ns / now.all_count < now.now_ns - alone.alone_ns
+        AND now.now_ns - alone.alone_ns
+          <= 2 * max(iif(fix.finding IN ('host_work', 'launch_bound'), now.now_ns - alone.alone_ns, 0)) OVER (),
+      fix.own_ns / now.all_count,
+      now.now_ns - alone.alone_ns
+    ) AS gain_ns
   FROM fix
   JOIN alone
     ON alone.finding = +fix.finding
   CROSS JOIN now
+),
+-- The best fix first. One that says more comes before the one that it narrows, if it gains half as much or more.
+ranked AS MATERIALIZED (
+  SELECT
+    finding,
+    alone_ns,
+    avoided_ns,
+    row_number() OVER (
+      ORDER BY
+        (
+          SELECT max(broad.gain_ns / credited.doubt)
+          FROM credited AS broad
+          WHERE broad.finding = credited.finding
+            OR (
+              instr(',' || credited.narrows || ',', ',' || broad.finding || ',')
+              AND 2 * credited.gain_ns >= broad.gain_ns
+            )
+        ) DESC,
+        -- Of these, one that none narrows.
+        (
+          SELECT count(*)
+          FROM fix AS special
+          WHERE instr(',' || special.narrows || ',', ',' || credited.finding || ',')
+        ),
+        length(narrows) DESC,
+        alone_ns,
+        finding
+    ) AS rank
+  FROM credited
 ),
 joined AS MATERIALIZED (
   SELECT 0 AS rank, '' AS edits

@@ -148,7 +148,19 @@ machine AS MATERIALIZED (
     (
       SELECT coalesce(10 * sum(iif(query = 'exposed_communication', ceiling_ns, 0)) >= max(window_ns), false)
       FROM told
-    ) AS waits_for_ranks
+    ) AS waits_for_ranks,
+    -- Short collectives between kernels of their stream, as of tensor parallelism.
+    (
+      SELECT 2 * sum(iif(query = 'serialised_communication', ceiling_ns, 0))
+        >= sum(iif(query = 'exposed_communication', ceiling_ns, 0))
+      FROM told
+    ) AS is_serial,
+    (
+      SELECT
+        100.0 * sum(iif(query = 'rank_wait', now_ns - alone_ns, 0))
+          / nullif(sum(iif(query = 'exposed_communication', now_ns - alone_ns, 0)), 0)
+      FROM told
+    ) AS late_pct
   FROM captured
 )
 SELECT
@@ -195,7 +207,21 @@ SELECT
   CASE
     WHEN query = 'queued_work' AND is_windows
       THEN 'Use hardware-accelerated GPU scheduling, or Linux. If streams wait for each other, find the event.'
+    -- Latency binds them, and the next kernel needs their result.
+    WHEN query = 'exposed_communication'
+      AND top_subject = 'AllReduce'
+      AND is_serial
+      AND interval_count >= 1000
+      AND ceiling_ns < 50000 * interval_count
+      THEN printf('Each takes %.0f µs: latency binds.', 0.001 * ceiling_ns / interval_count)
+        || ' Use a one-shot all-reduce, fuse it with the kernel after it, or split the model over fewer GPUs.'
+        || iif(is_pytorch, ' In PyTorch: torch.distributed._symmetric_memory; vLLM has a custom all-reduce.', '')
     -- An exchange of rows, tokens or sequences has no gradients to put into buckets.
+    WHEN query = 'exposed_communication' AND top_subject IN ('SendRecv', 'AllToAll') AND late_pct >= 25
+      THEN printf('First balance the ranks: %.0f %% of this is waiting for late ones;', late_pct)
+        || ' of experts, by capacity or an auxiliary loss. Then start the exchange before its result is needed, while'
+        || ' other kernels run, in parts.'
+        || iif(is_pytorch, ' In PyTorch: async_op=True with a later wait(); in TorchRec, TrainPipelineSparseDist.', '')
     WHEN query = 'exposed_communication' AND top_subject IN ('SendRecv', 'AllToAll')
       THEN 'Start the exchange before its result is needed, while other kernels run: of embeddings, one batch ahead; of'
         || ' experts and sequences, in parts. Balance ranks that wait for each other in it.'

@@ -205,7 +205,26 @@ machine AS MATERIALIZED (
     EXISTS (SELECT 1 FROM driver WHERE driver_name = 'HIP')
       OR EXISTS (SELECT 1 FROM gpu WHERE gpu_name GLOB 'AMD *') AS is_amd,
     -- cuBLAS has these kernels on Hopper and later only.
-    EXISTS (SELECT 1 FROM classed WHERE name GLOB '*sm90*' OR name GLOB 'nvjet*') AS is_hopper
+    EXISTS (SELECT 1 FROM classed WHERE name GLOB '*sm90*' OR name GLOB 'nvjet*') AS is_hopper,
+    -- Two units for FP64 on a multiprocessor, with 64 or 128 for FP32.
+    (
+      SELECT max(iif(compute_capability = '7.5', 32, 64))
+      FROM gpu
+      WHERE compute_capability IN ('7.5', '8.6', '8.9', '12.0')
+    ) AS fp64_times
+),
+-- The time of matrix products in FP64.
+fp64 AS MATERIALIZED (
+  SELECT coalesce(sum(total_ns), 0) AS total_ns
+  FROM keyed
+  WHERE key = 'matrix products'
+    AND (
+      name GLOB 'dgemm*'
+      OR name GLOB '*[_ ]dgemm*'
+      OR name GLOB '*[_ ]zgemm*'
+      OR name GLOB '*[dz]884gemm*'
+      OR name GLOB '*_f64f64_*'
+    )
 )
 SELECT
   summed.rank,
@@ -230,6 +249,9 @@ SELECT
       THEN 'Use FlashAttention-3, which is made for Hopper.'
     WHEN summed.family = 'elementwise kernels and reductions'
       THEN 'Fuse them, in PyTorch with torch.compile: memory bandwidth bounds them.'
+    WHEN summed.family = 'matrix products' AND fp64_times > 0 AND 2 * fp64.total_ns > summed.total_ns
+      THEN printf('This GPU computes FP64 at 1/%d of its FP32 rate: use FP32 where that is accurate', fp64_times)
+        || ' enough, or a GPU with fast FP64, such as A100 or H100.'
     WHEN summed.family IN ('matrix products', 'convolutions')
       THEN 'Lower the precision, or tune these kernels.'
     ELSE printf(
@@ -251,5 +273,6 @@ JOIN largest
   ON largest.key = summed.key
   AND largest.nth = 1
 CROSS JOIN machine
+CROSS JOIN fp64
 LEFT JOIN other
 ORDER BY summed.rank

@@ -4,6 +4,7 @@ mod calls;
 mod capture;
 mod cycles;
 mod doubts;
+mod fixes;
 mod gpus;
 mod hangs;
 mod idle;

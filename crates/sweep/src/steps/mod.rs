@@ -119,6 +119,9 @@ const LAYER: u32 = 30;
 /// ten steps or more, programs write a log.
 const FEW: u32 = 8;
 const OTHER_WORK: f32 = 0.05;
+/// A long step may hold any number of short ones if it takes more than so many times their kernel time, as where a model
+/// learns after a simulation.
+const SMALL: i64 = 4;
 /// Two parts may be alike by chance: they must cover more.
 const COVERED_BY_TWO: f32 = 0.9;
 /// Fewer parts than this are steps only if they are long.
@@ -386,14 +389,15 @@ fn with_fragments(cuts: &[u32], likeness: &[f32]) -> Vec<u32> {
 }
 
 /// Whether parts of `outer` are more than several parts of `inner`: few of them, and other work, as an optimizer has after
-/// several batches. To read a result for a log is none.
+/// several batches, or nearly all the time in it. To read a result for a log is none.
 fn is_more(outer: &Repeat, inner: &Repeat, times: &Times) -> bool {
     let (length, usual) = match (times.usual_kernels(outer), times.usual_kernels(inner)) {
         (_, 0) => (outer.usual_length(), inner.usual_length().max(1)),
         kernels => kernels,
     };
     let count = length / usual;
-    outer.len() > 2 && count <= FEW && (length - count * usual) as f32 >= OTHER_WORK * length as f32
+    let has_more = count <= FEW && (length - count * usual) as f32 >= OTHER_WORK * length as f32;
+    outer.len() > 2 && (has_more || times.time_of(inner).saturating_mul(SMALL) < times.time_of(outer))
 }
 
 /// Whether parts of `outer` consist of several parts of `inner` and of something else between them, as a step does of

@@ -306,6 +306,33 @@ fn an_optimizer_of_equal_launches_ends_a_step_of_several_batches() {
 }
 
 #[test]
+fn many_small_steps_before_a_long_part_are_no_steps() {
+    let program = |long_ns: i64| {
+        let mut program = Program::default();
+        for _ in 0..20 {
+            program.begin();
+            for _ in 0..64 {
+                program.launch_all(10..24);
+                program.read_back();
+            }
+            for _ in 0..12 {
+                program.launch_all([30, 31]);
+                *program.sequence.kernel_ns.last_mut().unwrap() = long_ns;
+            }
+            program.launch(40);
+            program.read_back();
+        }
+        program
+    };
+    // 64 steps of a simulation take 8,960 ns, and learning takes 60,000.
+    let learning = program(5_000);
+    assert_eq!(learning.found(), learning.begins);
+    // An end that is short is one of a log.
+    let log = program(10);
+    assert_ne!(log.found(), log.begins);
+}
+
+#[test]
 fn copies_in_a_step_are_no_steps() {
     let mut program = Program::default();
     for _ in 0..20 {

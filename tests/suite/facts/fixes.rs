@@ -1,0 +1,169 @@
+//! Which fix comes first, and what it says, in captures whose cause is known.
+
+use super::capture::{Capture, MS, US, process};
+
+const PID: i64 = process(100);
+
+/// A copy of pageable memory, to the device or back, in a call that begins at `called` and waits for it.
+fn blocking_copy(
+    capture: &Capture,
+    to_device: bool,
+    called: i64,
+    (start, end): (i64, i64),
+    correlation: i64,
+) {
+    capture.call(PID | 1, "cudaMemcpy_v3020", (called, end + 5 * US), correlation, 0);
+    capture.copy(PID, (start, end), correlation);
+    let kinds = if to_device { "1, srcKind = 0" } else { "2, srcKind = 2, dstKind = 0" };
+    capture.sql(&format!(
+        "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET bytes = 2000000, copyKind = {kinds} WHERE correlationId = {correlation}"
+    ));
+}
+
+fn first_fixes(capture: &Capture) -> Vec<String> {
+    let rows = capture.rows("findings", &["finding", "verdict"]);
+    rows.into_iter().filter(|row| row[1] == "yes").map(|row| row[0].clone()).collect()
+}
+
+/// Of a step of 19.5 ms, a host needs 7 ms for what it read back, and the copies take 2 ms. Without waiting, it would run
+/// ahead of the kernels, too: so copies that nobody waits for seem to gain all of it.
+#[test]
+fn what_the_host_makes_of_a_download_comes_before_the_copies() {
+    let capture = Capture::new();
+    for step in 0..40 {
+        let (at, correlation) = (1_000 * MS + step * 19_500 * US, 20 * step + 1);
+        for nth in 0..10 {
+            let (called, start) = (at + 20 * nth * US, at + 30 * US + nth * MS);
+            capture.launch(PID, called, "forces", (start, start + MS - US), correlation + nth);
+        }
+        let read = at + 10 * MS + 40 * US;
+        blocking_copy(&capture, false, at + 210 * US, (read, read + 400 * US), correlation + 10);
+        let list = read + 7_400 * US;
+        blocking_copy(&capture, true, list - 10 * US, (list, list + 1_600 * US), correlation + 11);
+    }
+    assert_eq!(first_fixes(&capture)[..2], ["host_work", "exposed_pageable_copies"]);
+    assert!(capture.screen().contains("\nHost-bound: the GPU idles for "));
+}
+
+/// Drafts are 36 kernels of 4 µs, one each 13 µs, and a result that the host reads. Then 40 long kernels run.
+#[test]
+fn launches_between_waits_come_before_the_waits() {
+    let capture = Capture::new();
+    let mut correlation = 0;
+    for step in 0..60 {
+        let mut at = 1_000 * MS + step * 10 * MS;
+        for _ in 0..4 {
+            for _ in 0..36 {
+                correlation += 1;
+                capture.launch(PID, at, "draft", (at + 11 * US, at + 15 * US), correlation);
+                at += 13 * US;
+            }
+            correlation += 1;
+            blocking_copy(&capture, false, at, (at + 11 * US, at + 13 * US), correlation);
+            at += 40 * US;
+        }
+        for (nth, name) in (0..40).zip(["attention", "product", "norm"].into_iter().cycle()) {
+            let (called, start) = (at + 13 * nth * US, at + 12 * US + 195 * nth * US);
+            correlation += 1;
+            capture.launch(PID, called, name, (start, start + 194 * US), correlation);
+        }
+        correlation += 1;
+        blocking_copy(&capture, false, at + 530 * US, (at + 7_815 * US, at + 7_817 * US), correlation);
+    }
+    // Both are the gaps between the kernels of a draft.
+    let first = &first_fixes(&capture)[0];
+    assert!(["launch_bound", "tiny_kernels"].contains(&first.as_str()), "{first}");
+}
+
+/// Each tenth step waits 100 ms for a compiler, which loads a module.
+#[test]
+fn gaps_of_a_compiler_ask_for_fewer_shapes() {
+    let capture = Capture::new();
+    let mut at = 1_000 * MS;
+    for step in 0..60 {
+        if step % 10 == 9 {
+            capture.call(PID | 1, "cuModuleLoadData", (at + 92 * MS, at + 98 * MS), 1_000 + step, 0);
+            at += 100 * MS;
+        }
+        capture.launch(PID, at - 20 * US, "gemm", (at, at + 5 * MS), step + 1);
+        at += 5 * MS + 50 * US;
+    }
+    let rows = capture.rows("compile_gaps", &["gap_count", "load_count"]);
+    assert_eq!(rows, [["6", "6"]]);
+    let screen = capture.screen();
+    assert!(screen.contains(" of this time is in 6 gaps that also load modules (6 calls)"), "{screen}");
+    assert!(screen.contains("Fix: Compile less often: pad sizes"), "{screen}");
+}
+
+/// Two threads launch kernels of 10 µs, each after 25 µs with a lock that the other one waits for.
+#[test]
+fn threads_that_take_turns_on_a_lock_are_named() {
+    let capture = Capture::new();
+    let lock = capture.text("pthread_mutex_lock");
+    for nth in 0..2_000 {
+        let (at, thread) = (1_000 * MS + nth * 40 * US, PID | (1 + nth % 2));
+        capture.call(thread, "cudaLaunchKernel_v7000", (at, at + 5 * US), nth + 1, 0);
+        capture.kernel(PID, "gemm", (at + 6 * US, at + 16 * US), 7 + nth % 2, nth + 1);
+        capture.sql(&format!(
+            "INSERT INTO OSRT_API (start, end, eventClass, globalTid, nameId, returnValue, nestingLevel, callchainId, argumentsId)
+             VALUES ({}, {}, 27, {thread}, {lock}, 0, 0, 0, 0)",
+            at + 10 * US,
+            at + 45 * US
+        ));
+    }
+    let rows = capture.rows("lock_turns", &["function_name", "thread_count"]);
+    assert_eq!(rows, [["pthread_mutex_lock", "2"]]);
+    let screen = capture.screen();
+    assert!(
+        screen.contains(" 2 launching threads take turns: each waits in pthread_mutex_lock"),
+        "{screen}"
+    );
+}
+
+/// Products in FP64, on a GPU with two units for it on a multiprocessor, and on one with many.
+#[test]
+fn products_in_fp64_are_slow_on_some_gpus() {
+    for (name, major, minor, is_slow) in [("RTX 4090", 8, 9, true), ("H100", 9, 0, false)] {
+        let capture = Capture::new();
+        capture.sql(&format!(
+            "INSERT INTO TARGET_INFO_GPU (vmId, id, name, smCount, cuDevice, computeMajor, computeMinor)
+             VALUES (0, 0, 'NVIDIA {name}', 128, 0, {major}, {minor})"
+        ));
+        for nth in 0..20 {
+            let at = 1_000 * MS + nth * 10 * MS;
+            let kernel =
+                "void cutlass::Kernel2<cutlass_80_tensorop_d884gemm_64x64_16x4_nn_align1>(T1::Params)";
+            capture.launch(PID, at - 20 * US, kernel, (at, at + 9_990 * US), nth + 1);
+        }
+        let advice = &capture.rows("kernel_families", &["advice"])[0][0];
+        assert_eq!(advice.contains("computes FP64 at 1/64 of its FP32 rate"), is_slow, "{advice}");
+    }
+}
+
+/// A step of one thread begins in the same nanosecond as one of another thread on another GPU.
+#[test]
+fn steps_that_begin_together_by_chance_are_those_of_one_gpu() {
+    let capture = Capture::new();
+    for step in 0..40 {
+        for device in 0..2 {
+            let at = 1_000 * MS + step * 10 * MS + if step == 20 { 0 } else { device * 3 * US };
+            let correlation = 2 * step + device + 1;
+            capture.call(
+                PID | (1 + device),
+                "cudaLaunchKernel_v7000",
+                (at - 20 * US, at - 10 * US),
+                correlation,
+                0,
+            );
+            capture.kernel(PID, "gemm", (at, at + 8 * MS), 7, correlation);
+            let wait = (at, at + 8 * MS + 5 * US);
+            capture.call(PID | (1 + device), "cudaDeviceSynchronize_v3020", wait, 200 + correlation, 0);
+            capture.sql(&format!(
+                "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET deviceId = {device}, contextId = {device} + 1
+                 WHERE correlationId = {correlation}"
+            ));
+        }
+    }
+    let rows = capture.rows("iteration_sum", &["gpu_id", "tid"]);
+    assert_eq!(rows, [["0", "1"], ["1", "2"]]);
+}
