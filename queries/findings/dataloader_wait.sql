@@ -39,15 +39,7 @@ waited AS MATERIALIZED (
   SELECT gpu_id, start_ns, end_ns, dur_ns, function_name, call_id, stack_id, tid, global_tid
   FROM idle_os_call
   WHERE dur_ns >= :least
-    AND (
-      function_name IN (
-        'poll', 'ppoll', 'select', 'pselect', 'read', 'pread', 'readv', 'fread', 'recv', 'recvfrom', 'recvmsg',
-        'waitpid', 'futex', 'pthread_join'
-      )
-      OR function_name GLOB 'epoll_*wait*'
-      OR function_name GLOB 'sem_*wait'
-      OR function_name GLOB 'pthread_cond_*wait'
-    )
+    AND role IN ('event', 'process', 'read', 'receive', 'thread')
 ),
 loader AS MATERIALIZED (
   SELECT stack_id

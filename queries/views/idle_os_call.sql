@@ -4,13 +4,14 @@ summary: One row per interval in which a GPU idled and the launching thread was 
 internal: true
 present_if: [os_call]
 stored: true
-reads: [all_os_call, idle_part, string]
+reads: [all_os_call, idle_part, os_function]
 columns:
   - {name: gpu_id, type: id, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the interval, on the report's clock."}
   - {name: end_ns, type: timestamp, unit: ns, doc: "End of the interval."}
   - {name: dur_ns, type: duration, unit: ns, doc: "end_ns - start_ns."}
   - {name: function_name, type: text, doc: "Function of the call."}
+  - {name: role, type: text, doc: "What the function waits for, as in os_function; null if for nothing that is known."}
   - {name: call_id, type: id, doc: "Row ID of the call in the raw table."}
   - {name: stack_id, type: id, doc: "Stack of the call, in os_stack; null if none was recorded."}
   - {name: tid, type: id, doc: "Operating system ID of the thread, which launched the operation after the gap."}
@@ -28,17 +29,9 @@ idle AS MATERIALIZED (
     AND EXISTS (SELECT 1 FROM all_os_call)
 ),
 waiting AS MATERIALIZED (
-  SELECT string_id AS name_id
-  FROM string
-  WHERE text IN (
-      'poll', 'ppoll', 'select', 'pselect', 'accept', 'accept4', 'read', 'pread', 'readv', 'fread', 'recv', 'recvfrom',
-      'recvmsg', 'waitpid', 'futex', 'pthread_join', 'nanosleep', 'clock_nanosleep', 'usleep', 'sleep',
-      'pthread_mutex_lock', 'pthread_mutex_timedlock', 'pthread_mutex_clocklock', 'pthread_rwlock_rdlock',
-      'pthread_rwlock_timedrdlock', 'pthread_rwlock_wrlock', 'pthread_rwlock_timedwrlock', 'pthread_spin_lock'
-    )
-    OR text GLOB 'epoll_*wait*'
-    OR text GLOB 'sem_*wait'
-    OR text GLOB 'pthread_cond_*wait'
+  SELECT name_id, role
+  FROM os_function
+  WHERE role NOT IN ('open', 'write')
 ),
 -- Those that cannot wait have a negative ID.
 call AS (
@@ -62,6 +55,7 @@ SELECT
   met.end_ns,
   met.end_ns - met.start_ns AS dur_ns,
   os_call.function_name,
+  waiting.role,
   os_call.call_id,
   os_call.stack_id,
   idle.tid,
@@ -71,3 +65,5 @@ JOIN idle
   ON idle.idle_id = met.idle_id
 JOIN all_os_call AS os_call
   ON os_call.call_id = met.call_id
+LEFT JOIN waiting
+  ON waiting.name_id = os_call.name_id

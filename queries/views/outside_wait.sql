@@ -19,8 +19,4 @@ limits: >-
 ---*/
 SELECT gpu_id, start_ns, end_ns, dur_ns, function_name, call_id, global_tid
 FROM idle_os_call
-WHERE function_name IN (
-    'poll', 'ppoll', 'select', 'pselect', 'accept', 'accept4', 'recv', 'recvfrom', 'recvmsg', 'nanosleep',
-    'clock_nanosleep', 'usleep', 'sleep'
-  )
-  OR function_name GLOB 'epoll_*wait*'
+WHERE role IN ('event', 'receive', 'sleep')

@@ -7,7 +7,7 @@ why: To say what a program does after its GPU work, such as writing a file or wa
 kind: info
 internal: true
 tags: [osrt]
-reads: [all_cuda_call, all_os_call, capture, capture_phase]
+reads: [all_cuda_call, all_os_call, capture, capture_phase, os_function]
 requires: [cuda_call, os_call, capture]
 params:
   - {name: writing_at_least, type: duration, default: 100ms, min: 0, doc: "Shortest time in which the main thread mostly writes to files, as a checkpoint does."}
@@ -49,6 +49,7 @@ later AS MATERIALIZED (
   SELECT
     ended.*,
     call.function_name,
+    call.name_id,
     max(call.start_ns, ended.last_ns) AS start_ns,
     call.end_ns,
     max(call.end_ns) OVER (PARTITION BY ended.pid) AS to_ns
@@ -63,10 +64,7 @@ spent AS (
   SELECT
     pid,
     function_name,
-    function_name IN (
-      'fdatasync', 'fflush', 'fsync', 'fwrite', 'msync', 'pwrite', 'pwrite64', 'pwritev', 'sync_file_range', 'syncfs',
-      'write', 'writev'
-    ) AS writes,
+    (SELECT role FROM os_function WHERE os_function.name_id = later.name_id) AS role,
     sum(end_ns - start_ns) AS total_ns,
     max(end_ns - start_ns) AS longest_ns,
     max(end_ns) = to_ns AS is_last,
@@ -83,14 +81,13 @@ SELECT
   capture_ns,
   CASE
     WHEN NOT is_last OR longest_ns < 0.9 * after_ns THEN NULL
-    WHEN function_name IN (
-        'pthread_mutex_lock', 'pthread_rwlock_rdlock', 'pthread_rwlock_wrlock', 'pthread_spin_lock'
-      ) THEN 'lock'
-    WHEN function_name IN ('futex', 'pthread_barrier_wait', 'pthread_cond_wait', 'pthread_join', 'sem_wait') THEN 'wait'
+    WHEN function_name GLOB '*_timed*' OR function_name GLOB '*_clock*' THEN NULL
+    WHEN role = 'lock' THEN 'lock'
+    WHEN role = 'thread' THEN 'wait'
   END AS waits,
-  writes
+  coalesce(role = 'write', 0) AS writes
 FROM spent
-WHERE after_ns >= iif(writes, :writing_at_least, :at_least)
-  AND after_ns >= capture_ns * iif(writes, :writing_at_least_pct, :at_least_pct) / 100
+WHERE after_ns >= iif(role = 'write', :writing_at_least, :at_least)
+  AND after_ns >= capture_ns * iif(role = 'write', :writing_at_least_pct, :at_least_pct) / 100
   AND 2 * total_ns > after_ns
 ORDER BY after_ns DESC, pid, function_name

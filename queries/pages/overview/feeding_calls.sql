@@ -7,7 +7,7 @@ why: To see what a GPU waits for whose launching thread waits for another thread
 kind: sum
 tags: [gpu, osrt]
 internal: true
-reads: [all_os_call, idle_os_call, string]
+reads: [all_os_call, idle_os_call, os_function]
 requires: [idle_part, os_call]
 columns:
   - {name: function_name, type: text, label: "OS call", priority: 0, doc: "Function that the other threads were in, such as pread64."}
@@ -23,9 +23,7 @@ WITH
 waited AS MATERIALIZED (
   SELECT DISTINCT global_tid, global_tid / 16777216 AS process, start_ns, end_ns
   FROM idle_os_call
-  WHERE function_name IN ('futex', 'pthread_join')
-    OR function_name GLOB 'sem_*wait'
-    OR function_name GLOB 'pthread_cond_*wait'
+  WHERE role = 'thread'
 ),
 met AS (
   SELECT
@@ -43,23 +41,16 @@ met AS (
     AND EXISTS (SELECT 1 FROM waited)
     AND global_tid NOT IN (SELECT global_tid FROM waited)
     AND global_tid / 16777216 IN (SELECT process FROM waited)
-    AND name_id IN (
-      SELECT string_id
-      FROM string
-      WHERE text IN (
-          'read', 'pread', 'pread64', 'readv', 'preadv', 'fread', 'recv', 'recvfrom', 'recvmsg',
-          'open', 'open64', 'openat', 'fopen'
-        )
-    )
+    AND name_id IN (SELECT name_id FROM os_function WHERE role IN ('open', 'read', 'receive'))
 )
 SELECT
-  string.text AS function_name,
+  os_function.function_name,
   count(DISTINCT met.global_tid) AS thread_count,
   sum(met.dur_ns) AS total_ns,
   (SELECT sum(end_ns - start_ns) FROM waited) AS waited_ns
 FROM met
-JOIN string
-  ON string.string_id = met.name_id
+JOIN os_function
+  ON os_function.name_id = met.name_id
 WHERE met.dur_ns > 0
-GROUP BY function_name
-ORDER BY total_ns DESC, function_name
+GROUP BY os_function.function_name
+ORDER BY total_ns DESC, os_function.function_name

@@ -7,9 +7,9 @@ why: To see that several threads launch no more than one would, because each wai
 kind: info
 tags: [cuda, gpu, osrt]
 internal: true
-reads: [cuda_call, os_call, string]
+reads: [cuda_call, os_call, os_function]
 requires: [cuda_call, os_call]
-rows_if: EXISTS (SELECT 1 FROM string WHERE text IN ('pthread_mutex_lock', 'pthread_rwlock_wrlock', 'pthread_spin_lock'))
+rows_if: EXISTS (SELECT 1 FROM os_function WHERE role = 'lock')
 params:
   - {name: at_least_pct, type: real, default: 20, min: 0, max: 100, doc: "Smallest share of a thread's time in waits for locks."}
 columns:
@@ -41,26 +41,19 @@ waiting AS (
   JOIN launching
     ON launching.global_tid = os_call.global_tid
     AND os_call.start_ns BETWEEN launching.start_ns AND launching.end_ns
-  WHERE os_call.name_id IN (
-      SELECT string_id
-      FROM string
-      WHERE text IN (
-          'pthread_mutex_lock', 'pthread_mutex_timedlock', 'pthread_rwlock_rdlock', 'pthread_rwlock_wrlock',
-          'pthread_spin_lock'
-        )
-    )
+  WHERE os_call.name_id IN (SELECT name_id FROM os_function WHERE role = 'lock')
   GROUP BY launching.global_tid, os_call.name_id
   HAVING 100.0 * sum(os_call.dur_ns) >= :at_least_pct * window_ns
 )
 SELECT
-  string.text AS function_name,
+  os_function.function_name,
   count(*) AS thread_count,
   sum(waiting.wait_count) AS wait_count,
   sum(waiting.total_ns) AS total_ns,
   100.0 * sum(waiting.total_ns) / sum(waiting.window_ns) AS wait_pct
 FROM waiting
-JOIN string
-  ON string.string_id = waiting.name_id
+JOIN os_function
+  ON os_function.name_id = waiting.name_id
 GROUP BY waiting.global_pid, waiting.name_id
 HAVING count(*) > 1
 ORDER BY total_ns DESC, waiting.global_pid, waiting.name_id
