@@ -11,6 +11,7 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::{ExecutionPlan, collect};
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
 use nsq::Library;
+use nsq::compile::without_hints;
 use std::any::Any;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -54,6 +55,12 @@ impl<'l> Engine<'l> {
         self.context.register_table(table, Arc::new(reports)).map(drop)
     }
 
+    /// The statement of a query. DataFusion does not know which rows SQLite is to store.
+    fn statement(&self, query: &str) -> Result<String> {
+        let statement = self.library.statement(query).map_err(outer)?;
+        without_hints(statement).map_err(DataFusionError::Plan)
+    }
+
     /// The rows of a query across reports, after those that it asks. `watch` sees each plan before it runs.
     pub(crate) async fn ask(
         &mut self,
@@ -68,7 +75,7 @@ impl<'l> Engine<'l> {
                 self.context.register_table(&table, Arc::new(Given::new(rows)?))?;
             }
         }
-        let frame = self.context.sql(self.library.statement(query).map_err(outer)?).await?;
+        let frame = self.context.sql(&self.statement(query)?).await?;
         if self.is_far && is_recursive(frame.logical_plan())? {
             return self.ask_here(query, watch).await;
         }
@@ -91,7 +98,7 @@ impl<'l> Engine<'l> {
             };
             here.context.register_table(&table, Arc::new(Given::new(rows)?))?;
         }
-        let frame = here.context.sql(self.library.statement(query).map_err(outer)?).await?;
+        let frame = here.context.sql(&self.statement(query)?).await?;
         here.rows(frame, |_| ()).await
     }
 

@@ -130,6 +130,11 @@ matched AS MATERIALIZED (
       AND EXISTS (SELECT 1 FROM counted_alike WHERE overlaps AND operation NOT IN ('Broadcast', 'Reduce'))
     )
 ),
+last AS MATERIALIZED (
+  SELECT name_id, stream_number, nth, start_ns, min(gpu_id) AS gpu_id, min(end_ns) AS end_ns
+  FROM placed
+  GROUP BY name_id, stream_number, nth, start_ns
+),
 wait AS MATERIALIZED (
   SELECT
     placed.gpu_id,
@@ -145,12 +150,7 @@ wait AS MATERIALIZED (
     ON collective_call.name_id = placed.name_id
     AND collective_call.stream_number = placed.stream_number
     AND collective_call.nth = placed.nth
-  JOIN (
-    SELECT name_id, stream_number, nth, start_ns, min(gpu_id) AS gpu_id, min(end_ns) AS end_ns
-    FROM placed
-    GROUP BY name_id, stream_number, nth, start_ns
-    LIMIT -1
-  ) AS last
+  JOIN last
     ON last.name_id = placed.name_id
     AND last.stream_number = placed.stream_number
     AND last.nth = placed.nth

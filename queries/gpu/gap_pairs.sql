@@ -37,6 +37,10 @@ limits: >-
 see_also: [stream_gaps, gap_histogram, gpu_idle_causes, kernel_stats]
 ---*/
 WITH
+used AS MATERIALIZED (
+  SELECT global_pid, device_id, gpu_id
+  FROM process_device
+),
 gap AS (
   SELECT
     gap.before_kind,
@@ -46,7 +50,7 @@ gap AS (
     gap.dur_ns,
     gpu.idle_ns
   FROM stream_gap AS gap
-  CROSS JOIN (SELECT global_pid, device_id, gpu_id FROM process_device LIMIT -1) AS used
+  CROSS JOIN used
   LEFT JOIN all_gpu_window AS gpu
     ON gpu.start_ns = gap.start_ns
     AND gpu.end_ns = gap.end_ns

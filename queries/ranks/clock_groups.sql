@@ -30,26 +30,23 @@ see_also: [rank_clocks, clock_steps, collective_arrivals]
 -- LIMIT makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
 -- In both directions.
-step AS (
+step AS MATERIALIZED (
   SELECT side, to_side, collective_count, at_ns, offset_ns, drift, uncertainty_ns
   FROM clock_steps
   UNION ALL
   SELECT to_side, side, collective_count, at_ns + offset_ns, -offset_ns, 1.0 / (1.0 + drift) - 1.0, uncertainty_ns
   FROM clock_steps
-  LIMIT 1000000000000
 ),
-report AS (
+report AS MATERIALIZED (
   SELECT side, min(report) AS report
   FROM collectives
   GROUP BY side
-  LIMIT 1000000000000
 ),
 -- Clocks that others are put on: those of reports that no earlier one shares a collective with.
-base AS (
+base AS MATERIALIZED (
   SELECT side
   FROM report
   WHERE side NOT IN (SELECT side FROM clock_steps)
-  LIMIT 1000000000000
 ),
 own AS (
   SELECT side, count(*) AS collective_count, CAST(median(end_ns) AS BIGINT) AS at_ns
@@ -62,13 +59,12 @@ own AS (
   ) AS ended
   GROUP BY side
 ),
-one_step AS (
+one_step AS MATERIALIZED (
   SELECT side, to_side AS clock_side, collective_count, at_ns, offset_ns, drift, uncertainty_ns
   FROM step
   WHERE to_side IN (SELECT side FROM base)
-  LIMIT 1000000000000
 ),
-two_steps AS (
+two_steps AS MATERIALIZED (
   SELECT
     step.side,
     next.clock_side,
@@ -85,9 +81,8 @@ two_steps AS (
   JOIN one_step AS next
     ON next.side = step.to_side
   WHERE step.side <> next.clock_side
-  LIMIT 1000000000000
 ),
-three_steps AS (
+three_steps AS MATERIALIZED (
   SELECT
     step.side,
     next.clock_side,
@@ -105,7 +100,6 @@ three_steps AS (
     ON next.side = step.to_side
     AND next.choice = 1
   WHERE step.side <> next.clock_side
-  LIMIT 1000000000000
 ),
 way AS (
   SELECT
@@ -132,10 +126,9 @@ way AS (
   FROM three_steps
   WHERE choice = 1
 ),
-chosen AS (
+chosen AS MATERIALIZED (
   SELECT *, row_number() OVER (PARTITION BY side ORDER BY clock_side, hops) AS choice
   FROM way
-  LIMIT 1000000000000
 )
 SELECT
   report.side,

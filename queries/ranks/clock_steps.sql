@@ -27,7 +27,7 @@ see_also: [rank_clocks, collectives]
 ---*/
 -- LIMIT makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-ended AS (
+ended AS MATERIALIZED (
   SELECT
     side,
     communicator,
@@ -41,16 +41,14 @@ ended AS (
     -- The root of a broadcast can end long before the others.
     AND operation IN ('AllReduce', 'AllGather', 'ReduceScatter', 'AllToAll', 'Barrier', 'SendRecv')
   GROUP BY side, communicator, sequence
-  LIMIT 1000000000000
 ),
 -- Per collective, not per communicator: a rank may have several reports, each with later collectives.
-leader AS (
+leader AS MATERIALIZED (
   SELECT communicator, sequence, min(side) AS side
   FROM ended
   GROUP BY communicator, sequence
-  LIMIT 1000000000000
 ),
-pair AS (
+pair AS MATERIALIZED (
   SELECT
     ended.side,
     first.side AS to_side,
@@ -78,14 +76,12 @@ pair AS (
     AND first.side = leader.side
     -- The order of kernels counts only if none is missing.
     AND (ended.is_known = 1 OR first.own_count = ended.own_count)
-  LIMIT 1000000000000
 ),
-bin AS (
+bin AS MATERIALIZED (
   SELECT side, to_side, basis_id, bin, median(at_ns) AS at_ns, median(apart_ns) AS apart_ns
   FROM pair
   WHERE collective_count >= 32
   GROUP BY side, to_side, basis_id, bin
-  LIMIT 1000000000000
 ),
 slope AS (
   SELECT a.side, a.to_side, a.basis_id, median((b.apart_ns - a.apart_ns) / (b.at_ns - a.at_ns)) AS slope
@@ -97,7 +93,7 @@ slope AS (
     AND b.at_ns > a.at_ns
   GROUP BY a.side, a.to_side, a.basis_id
 ),
-center AS (
+center AS MATERIALIZED (
   SELECT
     pair.side,
     pair.to_side,
@@ -110,9 +106,8 @@ center AS (
     AND slope.to_side = pair.to_side
     AND slope.basis_id = pair.basis_id
   GROUP BY pair.side, pair.to_side, pair.basis_id
-  LIMIT 1000000000000
 ),
-fitted AS (
+fitted AS MATERIALIZED (
   SELECT
     pair.side,
     pair.to_side,
@@ -127,9 +122,8 @@ fitted AS (
     AND center.to_side = pair.to_side
     AND center.basis_id = pair.basis_id
   GROUP BY pair.side, pair.to_side, pair.basis_id, center.at_ns, center.slope
-  LIMIT 1000000000000
 ),
-residual AS (
+residual AS MATERIALIZED (
   SELECT
     pair.side,
     pair.to_side,
@@ -143,7 +137,6 @@ residual AS (
     AND fitted.to_side = pair.to_side
     AND fitted.basis_id = pair.basis_id
   GROUP BY pair.side, pair.to_side, pair.basis_id
-  LIMIT 1000000000000
 ),
 chosen AS (
   SELECT

@@ -47,13 +47,12 @@ see_also: [rank_clocks, stragglers, straggler_causes, bus_bandwidth]
 ---*/
 -- LIMIT makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-op AS (
+op AS MATERIALIZED (
   SELECT *
   FROM collectives
   WHERE start_ns IS NOT NULL
-  LIMIT 1000000000000
 ),
-known AS (
+known AS MATERIALIZED (
   SELECT
     op.side,
     op.communicator,
@@ -71,10 +70,9 @@ known AS (
     AND ranks.pid = op.pid
     AND ranks.gpu_count = 1
   GROUP BY op.side, op.communicator, op.pid, op.gpu_id
-  LIMIT 1000000000000
 ),
 -- Reports of different hosts: their names order the ranks that are otherwise unknown.
-named AS (
+named AS MATERIALIZED (
   SELECT
     *,
     CASE WHEN host IS NOT NULL AND count(*) OVER (PARTITION BY communicator, host) = 1 THEN 1 END AS is_only,
@@ -84,9 +82,8 @@ named AS (
     ) - 1 AS host_place,
     row_number() OVER (PARTITION BY communicator ORDER BY side, pid NULLS FIRST, gpu_id NULLS FIRST) - 1 AS place
   FROM known
-  LIMIT 1000000000000
 ),
-ranked AS (
+ranked AS MATERIALIZED (
   SELECT
     *,
     CASE
@@ -101,12 +98,10 @@ ranked AS (
     END AS rank_source
   FROM named
   WINDOW same AS (PARTITION BY communicator)
-  LIMIT 1000000000000
 ),
-member AS (
+member AS MATERIALIZED (
   SELECT *, coalesce(rank, place) AS member
   FROM ranked
-  LIMIT 1000000000000
 ),
 aligned AS (
   SELECT

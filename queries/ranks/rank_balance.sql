@@ -31,7 +31,7 @@ see_also: [rank_measures, stragglers, straggler_causes]
 ---*/
 -- LIMIT makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-member AS (
+member AS MATERIALIZED (
   SELECT
     side,
     report,
@@ -39,9 +39,8 @@ member AS (
     max(rank) AS rank
   FROM rank_measures
   GROUP BY side, report, gpu_id
-  LIMIT 1000000000000
 ),
-measured AS (
+measured AS MATERIALIZED (
   SELECT
     member.side,
     member.report,
@@ -55,7 +54,6 @@ measured AS (
     ON own.side = member.side
     AND own.gpu_id = member.gpu_id
     AND own.measure = named.measure
-  LIMIT 1000000000000
 ),
 placed AS (
   SELECT

@@ -35,7 +35,7 @@ see_also: [stragglers, collective_work, collective_arrivals]
 ---*/
 -- LIMIT makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-arrival AS (
+arrival AS MATERIALIZED (
   SELECT
     arrival.communicator,
     arrival.sequence,
@@ -58,9 +58,8 @@ arrival AS (
     AND work.sequence = arrival.sequence
   WHERE arrival.agrees
     AND arrival.seen_count > 1
-  LIMIT 1000000000000
 ),
-others AS (
+others AS MATERIALIZED (
   SELECT
     communicator,
     sequence,
@@ -75,7 +74,6 @@ others AS (
   WHERE member <> last_member
   GROUP BY communicator, sequence
   HAVING sum(wait_ns) > 0
-  LIMIT 1000000000000
 ),
 summed AS (
   SELECT

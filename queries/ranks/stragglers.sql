@@ -35,14 +35,13 @@ see_also: [collective_arrivals, rank_clocks, bus_bandwidth]
 ---*/
 -- LIMIT makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-arrival AS (
+arrival AS MATERIALIZED (
   SELECT *
   FROM collective_arrivals
   WHERE agrees
     AND seen_count > 1
-  LIMIT 1000000000000
 ),
-caused AS (
+caused AS MATERIALIZED (
   SELECT
     communicator,
     last_member AS member,
@@ -53,7 +52,6 @@ caused AS (
   WHERE member <> last_member
     AND wait_ns > 0
   GROUP BY communicator, last_member
-  LIMIT 1000000000000
 )
 SELECT
   arrival.communicator,

@@ -34,13 +34,12 @@ see_also: [job_ranks, rank_balance]
 ---*/
 -- LIMIT makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-member AS (
+member AS MATERIALIZED (
   SELECT place, min(CASE WHEN cycle = 0 THEN name END) AS name, count(*) AS report_count
   FROM job_members
   GROUP BY place
-  LIMIT 1000000000000
 ),
-kernel AS (
+kernel AS MATERIALIZED (
   SELECT
     members.place,
     kernels.class,
@@ -54,19 +53,17 @@ kernel AS (
   JOIN member
     ON member.place = members.place
   GROUP BY members.place, kernels.class, kernels.simple_name
-  LIMIT 1000000000000
 ),
-used AS (
+used AS MATERIALIZED (
   SELECT place, 'kernel' AS level, class, simple_name AS what, total_ns, call_count
   FROM kernel
   UNION ALL
   SELECT place, 'class', class, class, sum(total_ns), sum(call_count)
   FROM kernel
   GROUP BY place, class
-  LIMIT 1000000000000
 ),
 -- A rank without the kernel has 0.
-filled AS (
+filled AS MATERIALIZED (
   SELECT
     member.place,
     kind.level,
@@ -81,9 +78,8 @@ filled AS (
     AND used.level = kind.level
     AND used.class = kind.class
     AND used.what = kind.what
-  LIMIT 1000000000000
 ),
-usual AS (
+usual AS MATERIALIZED (
   SELECT
     level,
     class,
@@ -95,7 +91,6 @@ usual AS (
     median(call_count) AS median_count
   FROM filled
   GROUP BY level, class, what
-  LIMIT 1000000000000
 ),
 compared AS (
   SELECT

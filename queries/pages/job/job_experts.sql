@@ -27,7 +27,7 @@ see_also: [communicator_roles, collective_work]
 ---*/
 -- LIMIT makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-owner AS (
+owner AS MATERIALIZED (
   SELECT ranks.side, ranks.pid, min(members.place) AS place, min(members.name) AS name
   FROM ranks
   JOIN job_members AS members
@@ -35,9 +35,8 @@ owner AS (
     AND members.gpu_id = ranks.gpu_id
   WHERE ranks.gpu_count = 1
   GROUP BY ranks.side, ranks.pid
-  LIMIT 1000000000000
 ),
-work AS (
+work AS MATERIALIZED (
   SELECT
     arrival.communicator,
     arrival.sequence % 2 AS turn,
@@ -61,16 +60,14 @@ work AS (
     AND arrival.seen_count > 1
     AND arrival.operation = 'AllToAll'
   GROUP BY arrival.communicator, arrival.sequence % 2, owner.place
-  LIMIT 1000000000000
 ),
-placed AS (
+placed AS MATERIALIZED (
   SELECT
     *,
     row_number() OVER (PARTITION BY communicator, turn ORDER BY compute_ns DESC, place) AS choice
   FROM work
-  LIMIT 1000000000000
 ),
-measured AS (
+measured AS MATERIALIZED (
   SELECT
     communicator,
     turn,
@@ -82,7 +79,6 @@ measured AS (
     median(compute_ns) AS median_ns
   FROM placed
   GROUP BY communicator, turn
-  LIMIT 1000000000000
 ),
 chosen AS (
   SELECT

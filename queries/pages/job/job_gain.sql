@@ -39,7 +39,7 @@ matched AS (
     AND min(per) = 'step'
   LIMIT 1
 ),
-own AS (
+own AS MATERIALIZED (
   SELECT
     members.place,
     members.cycle,
@@ -52,23 +52,20 @@ own AS (
     AND members.gpu_id = steps.gpu_id
   WHERE steps.part IN ('median', 'steady')
   GROUP BY members.place, members.cycle, steps.step
-  LIMIT 1000000000000
 ),
-common AS (
+common AS MATERIALIZED (
   SELECT own.cycle, own.step
   FROM own
   CROSS JOIN matched
   GROUP BY own.cycle, own.step
   HAVING count(*) = max(matched.seen_count)
-  LIMIT 1000000000000
 ),
-compared AS (
+compared AS MATERIALIZED (
   SELECT own.*
   FROM own
   JOIN common
     ON common.cycle = own.cycle
     AND common.step = own.step
-  LIMIT 1000000000000
 ),
 slowest AS (
   SELECT place
@@ -77,7 +74,7 @@ slowest AS (
   ORDER BY sum(own_ns) DESC, place
   LIMIT 1
 ),
-bound AS (
+bound AS MATERIALIZED (
   SELECT
     compared.cycle,
     compared.step,
@@ -88,7 +85,6 @@ bound AS (
   FROM compared
   CROSS JOIN slowest
   GROUP BY compared.cycle, compared.step
-  LIMIT 1000000000000
 ),
 summed AS (
   SELECT

@@ -31,11 +31,10 @@ see_also: [after_last_operation, collective_calls]
 ---*/
 -- LIMIT makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-wait AS (
+wait AS MATERIALIZED (
   SELECT side, pid, range_name, communicator, place, waits_in, wait_ns, start_ns
   FROM after_last_operation
   WHERE range_name IS NOT NULL
-  LIMIT 1000000000000
 ),
 stuck AS (
   SELECT wait.range_name, wait.communicator, wait.place

@@ -28,14 +28,13 @@ see_also: [collective_arrivals, clock_groups]
 ---*/
 -- LIMIT makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-ran AS (
+ran AS MATERIALIZED (
   SELECT source, operation, count(*) AS kernel_count
   FROM collectives
   WHERE start_ns IS NOT NULL
   GROUP BY source, operation
-  LIMIT 1000000000000
 ),
-runner AS (
+runner AS MATERIALIZED (
   SELECT source, operation, count(*) AS rank_count
   FROM (
     SELECT DISTINCT source, operation, side, pid, gpu_id
@@ -43,9 +42,8 @@ runner AS (
     WHERE start_ns IS NOT NULL
   ) AS process
   GROUP BY source, operation
-  LIMIT 1000000000000
 ),
-matched AS (
+matched AS MATERIALIZED (
   SELECT
     source,
     operation,
@@ -59,9 +57,8 @@ matched AS (
   WHERE agrees
     AND seen_count > 1
   GROUP BY source, operation, communicator, sequence
-  LIMIT 1000000000000
 ),
-matcher AS (
+matcher AS MATERIALIZED (
   SELECT source, operation, count(*) AS rank_count
   FROM (
     SELECT DISTINCT source, operation, side, pid, member
@@ -70,9 +67,8 @@ matcher AS (
       AND seen_count > 1
   ) AS process
   GROUP BY source, operation
-  LIMIT 1000000000000
 ),
-summed AS (
+summed AS MATERIALIZED (
   SELECT
     source,
     operation,
@@ -82,7 +78,6 @@ summed AS (
     max(uncertainty_ns) AS uncertainty_ns
   FROM matched
   GROUP BY source, operation
-  LIMIT 1000000000000
 )
 SELECT
   ran.source,

@@ -30,13 +30,12 @@ see_also: [ranks, rank_measures]
 ---*/
 -- LIMIT makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-gpu AS (
+gpu AS MATERIALIZED (
   SELECT side, report, gpu_id, max(rank) AS rank
   FROM rank_measures
   GROUP BY side, report, gpu_id
-  LIMIT 1000000000000
 ),
-owner AS (
+owner AS MATERIALIZED (
   SELECT
     side,
     gpu_id,
@@ -46,10 +45,9 @@ owner AS (
     max(rank_count) AS rank_count
   FROM ranks
   GROUP BY side, gpu_id
-  LIMIT 1000000000000
 ),
 -- Reports without a rank, by process and GPU: whether each begins after those before have ended.
-process AS (
+process AS MATERIALIZED (
   SELECT
     owned.side,
     owned.gpu_id,
@@ -74,17 +72,15 @@ process AS (
   WHERE gpu.rank IS NULL
     AND owned.pid IS NOT NULL
     AND owned.from_utc_ns IS NOT NULL
-  LIMIT 1000000000000
 ),
-again AS (
+again AS MATERIALIZED (
   SELECT pid, gpu_id, bus_location, host, min(side) AS side
   FROM process
   GROUP BY pid, gpu_id, bus_location, host
   HAVING count(*) > 1
     AND sum(is_later) = count(*) - 1
-  LIMIT 1000000000000
 ),
-seen AS (
+seen AS MATERIALIZED (
   SELECT
     gpu.side,
     gpu.report,
@@ -111,7 +107,6 @@ seen AS (
     AND again.gpu_id = process.gpu_id
     AND again.bus_location = process.bus_location
     AND again.host = process.host
-  LIMIT 1000000000000
 )
 SELECT
   -- All reports of a known rank have its place, and all captures of one process.

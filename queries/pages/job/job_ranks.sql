@@ -47,7 +47,7 @@ see_also: [rank_balance, straggler_causes, stragglers]
 ---*/
 -- LIMIT makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-gpu AS (
+gpu AS MATERIALIZED (
   SELECT
     members.place,
     members.side,
@@ -62,9 +62,8 @@ gpu AS (
     ON own.side = members.side
     AND own.gpu_id = members.gpu_id
   GROUP BY members.place, members.side, members.gpu_id
-  LIMIT 1000000000000
 ),
-named AS (
+named AS MATERIALIZED (
   SELECT
     place,
     max(rank) AS rank,
@@ -77,9 +76,8 @@ named AS (
     count(*) AS report_count
   FROM job_members
   GROUP BY place
-  LIMIT 1000000000000
 ),
-capture AS (
+capture AS MATERIALIZED (
   SELECT
     place,
     CAST(avg(window_ns) AS BIGINT) AS dur_ns,
@@ -89,9 +87,8 @@ capture AS (
     CAST(avg(idle_ns) AS BIGINT) AS idle_ns
   FROM gpu
   GROUP BY place
-  LIMIT 1000000000000
 ),
-step AS (
+step AS MATERIALIZED (
   SELECT
     seen.place,
     count(*) AS step_count,
@@ -106,9 +103,8 @@ step AS (
     AND seen.gpu_id = steps.gpu_id
   WHERE steps.part IN ('median', 'steady')
   GROUP BY seen.place
-  LIMIT 1000000000000
 ),
-process AS (
+process AS MATERIALIZED (
   SELECT ranks.side, ranks.pid, min(seen.place) AS place
   FROM ranks
   JOIN job_members AS seen
@@ -116,9 +112,8 @@ process AS (
     AND seen.gpu_id = ranks.gpu_id
   WHERE ranks.gpu_count = 1
   GROUP BY ranks.side, ranks.pid
-  LIMIT 1000000000000
 ),
-arrival AS (
+arrival AS MATERIALIZED (
   SELECT
     process.place,
     arrival.communicator,
@@ -132,9 +127,8 @@ arrival AS (
   WHERE arrival.agrees
     AND arrival.seen_count > 1
   GROUP BY process.place, arrival.communicator, arrival.member
-  LIMIT 1000000000000
 ),
-late AS (
+late AS MATERIALIZED (
   SELECT
     arrival.place,
     causes.cause,
@@ -150,15 +144,13 @@ late AS (
     ON arrival.communicator = causes.communicator
     AND arrival.member = causes.member
   GROUP BY arrival.place, causes.cause
-  LIMIT 1000000000000
 ),
-waits AS (
+waits AS MATERIALIZED (
   SELECT place, sum(collective_count) AS collective_count, sum(own_wait_ns) AS own_wait_ns
   FROM arrival
   GROUP BY place
-  LIMIT 1000000000000
 ),
-lost AS (
+lost AS MATERIALIZED (
   SELECT
     place,
     sum(last_count) AS last_count,
@@ -167,9 +159,8 @@ lost AS (
     max(CASE WHEN choice = 1 AND own_ns > 0 THEN cause END) AS cause
   FROM late
   GROUP BY place
-  LIMIT 1000000000000
 ),
-known AS (
+known AS MATERIALIZED (
   SELECT
     named.place,
     coalesce(step.step_count, 0) AS step_count,
@@ -177,9 +168,8 @@ known AS (
   FROM named
   LEFT JOIN step
     ON step.place = named.place
-  LIMIT 1000000000000
 ),
-timed AS (
+timed AS MATERIALIZED (
   SELECT
     known.place,
     known.step_count,
@@ -195,7 +185,6 @@ timed AS (
   LEFT JOIN step
     ON step.place = known.place
     AND known.per = 'step'
-  LIMIT 1000000000000
 ),
 usual AS (
   SELECT
@@ -207,7 +196,7 @@ usual AS (
   FROM timed
   LIMIT 1
 ),
-measured AS (
+measured AS MATERIALIZED (
   SELECT
     timed.*,
     CASE usual.seen_count
@@ -224,9 +213,8 @@ measured AS (
       END AS own_excess_ns
   FROM timed
   CROSS JOIN usual
-  LIMIT 1000000000000
 ),
-ranked AS (
+ranked AS MATERIALIZED (
   SELECT
     named.place,
     named.rank,
@@ -264,7 +252,6 @@ ranked AS (
     ON waits.place = named.place
   LEFT JOIN lost
     ON lost.place = named.place
-  LIMIT 1000000000000
 )
 SELECT
   place,

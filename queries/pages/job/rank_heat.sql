@@ -34,7 +34,7 @@ see_also: [rank_iterations, longest_wait]
 ---*/
 -- LIMIT makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-owner AS (
+owner AS MATERIALIZED (
   SELECT ranks.report, ranks.pid, min(members.name) AS name, min(members.cycle) AS cycle
   FROM ranks
   JOIN job_members AS members
@@ -42,9 +42,8 @@ owner AS (
     AND members.gpu_id = ranks.gpu_id
   WHERE ranks.gpu_count = 1
   GROUP BY ranks.report, ranks.pid
-  LIMIT 1000000000000
 ),
-named AS (
+named AS MATERIALIZED (
   SELECT
     waits.*,
     coalesce(owner.name, 'process ' || waits.pid || ' of ' || waits.report, waits.report) AS name,
@@ -56,17 +55,15 @@ named AS (
     ON owner.report = waits.report
     AND (owner.pid IS NOT DISTINCT FROM waits.pid)
   WHERE waits.iteration IS NOT NULL
-  LIMIT 1000000000000
 ),
-numbered AS (
+numbered AS MATERIALIZED (
   SELECT
     *,
     iteration_place + cycle * cycle_length AS nth,
     (max(cycle) OVER () + 1) * cycle_length AS iterations
   FROM named
-  LIMIT 1000000000000
 ),
-chosen AS (
+chosen AS MATERIALIZED (
   SELECT
     name,
     max(rank) AS rank,
@@ -77,7 +74,6 @@ chosen AS (
     count(*) OVER () AS rank_count
   FROM numbered
   GROUP BY name
-  LIMIT 1000000000000
 ),
 shown AS (
   SELECT

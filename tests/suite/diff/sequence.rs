@@ -241,7 +241,9 @@ fn runs_of_a_side_with_other_batches_are_told() {
     let of_two = |b: &str| outcome(&["diff", &runs[0], b]).1;
     let other = of_two(&runs[1]);
     assert!(
-        other.contains("the same kernels with 5,280 thread blocks in A and 7,392 in B. Was the batch the same?"),
+        other.contains(
+            "the same kernels with 5,280 thread blocks in A and 7,392 in B. Was the batch the same?"
+        ),
         "{other}"
     );
     assert!(!of_two(&runs[2]).contains("Was the batch"));

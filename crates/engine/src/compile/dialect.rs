@@ -54,7 +54,7 @@ impl Dialect for SqliteWithShifts {
 /// Parses SQLite statements. The error is the parser's message.
 pub fn parse(sql: &str) -> Result<Vec<Statement>, String> {
     let tokens = Tokenizer::new(&SqliteWithShifts, sql).tokenize_with_location();
-    let (tokens, mut hints) = without_hints(tokens.map_err(|e| e.to_string())?);
+    let (tokens, mut hints) = apart(tokens.map_err(|e| e.to_string())?);
     let mut parser = Parser::new(&SqliteWithShifts).with_tokens_with_locations(tokens);
     let mut statements = parser.parse_statements().map_err(|e| e.to_string())?;
     if !hints.0.is_empty() {
@@ -78,8 +78,15 @@ impl VisitorMut for Hints {
     }
 }
 
-/// Leaves out these words, which the parser knows for other databases only.
-fn without_hints(tokens: Vec<TokenWithSpan>) -> (Vec<TokenWithSpan>, Hints) {
+/// A statement without these words, for an engine that decides itself what it stores. The error is the tokenizer's message.
+pub fn without_hints(sql: &str) -> Result<String, String> {
+    let tokens = Tokenizer::new(&SqliteWithShifts, sql).tokenize_with_location();
+    let (tokens, _) = apart(tokens.map_err(|e| e.to_string())?);
+    Ok(tokens.into_iter().map(|word| word.token.to_string()).collect())
+}
+
+/// Tells these words from the others: the parser knows them for other databases only.
+fn apart(tokens: Vec<TokenWithSpan>) -> (Vec<TokenWithSpan>, Hints) {
     let words: Vec<usize> = (0..tokens.len())
         .filter(|&place| !matches!(tokens[place].token, Token::Whitespace(_)))
         .collect();
@@ -142,6 +149,10 @@ mod tests {
         let printed = "WITH b AS NOT MATERIALIZED (SELECT 2 AS y) SELECT y FROM b";
         assert_eq!(parse(hinted).unwrap()[0].to_string(), printed);
         // As a name, it stays.
+        assert_eq!(
+            without_hints("WITH b AS NOT MATERIALIZED (SELECT 2) -- why").unwrap(),
+            "WITH b AS   (SELECT 2) -- why"
+        );
         for sql in ["SELECT materialized FROM t", "SELECT 1 AS materialized", "SELECT materialized(1)"] {
             assert_eq!(parse(sql).unwrap()[0].to_string(), sql);
         }

@@ -16,7 +16,7 @@ mod statement_params;
 mod statements;
 
 pub use asked_finding::{AskedFinding, FINDING_ABOUT};
-pub use dialect::parse;
+pub use dialect::{parse, without_hints};
 pub use invocation::Invocation;
 pub use layout::{ByteUnit, Layout, NsysUnits, TimeUnit};
 pub use origins::Origin;
