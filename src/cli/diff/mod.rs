@@ -64,10 +64,10 @@ pub(super) struct Args {
     #[command(subcommand)]
     command: Option<Command>,
     /// The report before: a SQLite export, .nsys-rep file or PyTorch trace.
-    #[arg(value_name = "A", required_unless_present_any = ["runs_a", "init_ci"], conflicts_with = "runs_a")]
+    #[arg(value_name = "A", required_unless_present_any = ["runs_a", "runs_b", "init_ci"], conflicts_with = "runs_a")]
     a: Option<PathBuf>,
     /// The report after.
-    #[arg(value_name = "B", required_unless_present_any = ["runs_b", "init_ci"], conflicts_with = "runs_b")]
+    #[arg(value_name = "B", required_unless_present_any = ["runs_a", "runs_b", "init_ci"], conflicts_with = "runs_b")]
     b: Option<PathBuf>,
     /// Several runs of A, instead of one: reports, quoted patterns, or folders that hold these runs.
     #[arg(long = "a", value_name = "REPORT", num_args = 1.., requires = "runs_b")]
