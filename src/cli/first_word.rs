@@ -17,7 +17,12 @@ use std::path::{Path, PathBuf};
 /// `nsq PATH…` means `nsq overview PATH…`, or `nsq run PATH…` if a query is named or given as a `.sql` file.
 pub(super) fn with_verb(mut arguments: Vec<OsString>, verbs: fn() -> Command) -> Vec<OsString> {
     let begins = |first: &OsString| first.as_encoded_bytes().starts_with(b"-") && is_query(first);
-    // After `--`, all words are paths, also one that begins with `-`.
+    // After `--`, all words are paths, also one that begins with `-`. Commands to type are printed with `./`.
+    if arguments.get(1).is_some_and(|first| first == "--") {
+        for path in arguments.iter_mut().skip(2).filter(|word| word.as_encoded_bytes().starts_with(b"-")) {
+            *path = Path::new(".").join(&*path).into_os_string();
+        }
+    }
     let is_path = |first: &OsString| first == "--" && arguments.len() > 2;
     if arguments.get(1).is_some_and(|first| begins(first) || is_path(first) || is_report(first, verbs)) {
         let verb = if arguments[1..].iter().any(|word| is_query(word)) { "run" } else { "overview" };
