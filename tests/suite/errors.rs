@@ -267,7 +267,9 @@ fn near_misses_run_or_say_what_to_type() {
     assert!(stdout(&["show", "cookbook/gate"]).starts_with("# Gate in CI"));
     assert!(stdout(&["show", "scripts"]).starts_with("# Tables"));
     let (into_file, absent) = (format!("{report}/x.csv"), format!("{file}.csv/x.csv"));
-    let errors: [(&[&str], &str); 16] = [
+    let errors: [(&[&str], &str); 18] = [
+        (&["materialize", report, "-o", "out.duckdb"], "which DuckDB attaches"),
+        (&["materialize", report, "-o", "out.csv"], "nsq sql REPORT \"SELECT * FROM kernel\" -o out.csv"),
         (&["diff", report, report, "--gate", "-5"], "expected a percentage of 0 or more"),
         (&["diff", report, report, report], "is a third report, and diff compares two"),
         (&["run", report, "-q", "top_kernels", "--rows", "-1"], "expected a whole number of 0 or more"),
