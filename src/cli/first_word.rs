@@ -19,7 +19,8 @@ pub(super) fn with_verb(mut arguments: Vec<OsString>, verbs: fn() -> Command) ->
     let begins = |first: &OsString| first.as_encoded_bytes().starts_with(b"-") && is_query(first);
     // After `--`, all words are paths, also one that begins with `-`. Commands to type are printed with `./`.
     if arguments.get(1).is_some_and(|first| first == "--") {
-        for path in arguments.iter_mut().skip(2).filter(|word| word.as_encoded_bytes().starts_with(b"-")) {
+        for path in arguments.iter_mut().skip(2).filter(|word| word.as_encoded_bytes().starts_with(b"-"))
+        {
             *path = Path::new(".").join(&*path).into_os_string();
         }
     }
@@ -173,7 +174,9 @@ fn of_other_tools(word: &str) -> Option<String> {
         return None;
     };
     let is_verb = found.is_answer && kind == "verbs";
-    is_verb.then(|| format!("did you mean `{name}`? A report is given by its path, such as ./report.sqlite"))
+    is_verb.then(|| {
+        format!("did you mean `{name}`? A report is given by its path, such as ./report.sqlite")
+    })
 }
 
 const LONGEST_VERB: usize = 40;

@@ -269,12 +269,18 @@ fn near_misses_run_or_say_what_to_type() {
     let (into_file, absent) = (format!("{report}/x.csv"), format!("{file}.csv/x.csv"));
     let errors: [(&[&str], &str); 18] = [
         (&["materialize", report, "-o", "out.duckdb"], "which DuckDB attaches"),
-        (&["materialize", report, "-o", "out.csv"], "nsq sql REPORT \"SELECT * FROM kernel\" -o out.csv"),
+        (
+            &["import", "trace.json", "-o", "out.csv"],
+            "nsq sql REPORT \"SELECT * FROM kernel\" -o out.csv",
+        ),
         (&["diff", report, report, "--gate", "-5"], "expected a percentage of 0 or more"),
         (&["diff", report, report, report], "is a third report, and diff compares two"),
         (&["run", report, "-q", "top_kernels", "--rows", "-1"], "expected a whole number of 0 or more"),
         (&["run", report, "-q", "top_kernels", "--timeout", "-1"], "expected a time with its unit"),
-        (&["run", report, "top_kernel"], "unknown query or file 'top_kernel'\n  help: did you mean 'top_"),
+        (
+            &["run", report, "top_kernel"],
+            "unknown query or file 'top_kernel'\n  help: did you mean 'top_",
+        ),
         (&["list", "--nosuch"], "unexpected argument '--nosuch' found\n\nUsage"),
         (&["run", report, "-q", "top_kernels", "--limit", "3"], "to see N rows: --rows N"),
         (&["run", report, "-q", "top_kernels", "--sql"], "nsq show QUERY --sql"),
@@ -291,7 +297,9 @@ fn near_misses_run_or_say_what_to_type() {
         let (code, _, error) = outcome(words);
         assert!(code == 2 && error.contains(said) && !error.contains("-- --"), "{words:?}: {error}");
     }
-    for (path, said) in [(&into_file, "is a file: give a path through folders"), (&absent, ": make it, or")] {
+    for (path, said) in
+        [(&into_file, "is a file: give a path through folders"), (&absent, ": make it, or")]
+    {
         let (code, _, error) = outcome(&["run", report, "-q", "top_kernels", "-o", path]);
         assert!(code == 1 && error.contains(said), "{error}");
     }

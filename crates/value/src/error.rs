@@ -262,7 +262,9 @@ fn help_with(kind: io::ErrorKind) -> &'static str {
     match kind {
         Kind::StorageFull | Kind::QuotaExceeded => "free space there, or use another path",
         Kind::ReadOnlyFilesystem => "the file system is read-only: use another path",
-        Kind::NotADirectory => "a part of the path before the last is a file: give a path through folders",
+        Kind::NotADirectory => {
+            "a part of the path before the last is a file: give a path through folders"
+        }
         Kind::IsADirectory => "give the path of a file",
         Kind::PermissionDenied => "check the permissions there, or use another path",
         _ => "",

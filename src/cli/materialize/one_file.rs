@@ -5,12 +5,11 @@ use crate::cli::{note, output};
 use nsq_ask::materialize::{Source, materialize};
 use nsq_ask::open_report::OpenReport;
 use nsq_sweep::threads::Threads;
-use nsq_value::error::{Error, Result};
+use nsq_value::error::Result;
 use nsq_value::table::{Column, Type, Unit, Value, humanize};
 use std::path::Path;
 
 pub(super) fn write(args: &Args, report: &Path, output: &Path) -> Result<u8> {
-    must_be_sqlite(output)?;
     output::must_be_free(output, args.force)?;
     let catalog = args.library.load()?;
     let open = OpenReport::new(report, &args.open.export_options())?;
@@ -42,24 +41,6 @@ pub(super) fn write(args: &Args, report: &Path, output: &Path) -> Result<u8> {
         );
     }
     Ok(0)
-}
-
-/// Refuses the name of a file of another kind: its reader would call the file damaged.
-fn must_be_sqlite(output: &Path) -> Result<()> {
-    let extension = output.extension().unwrap_or_default().to_string_lossy().to_lowercase();
-    let is_other = ["duckdb", "parquet", "arrow", "arrows", "feather", "xlsx", "html", "md"]
-        .contains(&extension.as_str());
-    match extension.as_str() {
-        _ if is_other => Err(Error::usage(
-            format!("{}: what is written is a SQLite file", output.display()),
-            "-o tables.sqlite, which DuckDB attaches with (TYPE sqlite); for Parquet: --parquet DIR",
-        )),
-        "csv" | "tsv" | "json" | "ndjson" => Err(Error::usage(
-            format!("{}: what is written is a SQLite file with all relations", output.display()),
-            format!("one relation: nsq sql REPORT \"SELECT * FROM kernel\" -o {}", output.display()),
-        )),
-        _ => Ok(()),
-    }
 }
 
 /// A file this many times larger than its report deserves an explanation.

@@ -81,7 +81,8 @@ impl Args {
         let words = reports.iter().filter(is_word).filter_map(|path| path.to_str());
         for name in query.iter().map(String::as_str).chain(words) {
             let file = format!("{name}.sql");
-            if Path::new(&file).is_file() && catalog.query(name).is_err() && catalog.page(name).is_err() {
+            if Path::new(&file).is_file() && catalog.query(name).is_err() && catalog.page(name).is_err()
+            {
                 let help = format!("a file here has this name: write -q {file}");
                 return Err(Error::usage(format!("unknown query '{name}'"), help));
             }
