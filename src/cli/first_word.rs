@@ -60,8 +60,12 @@ pub(super) fn with_tip(mut error: clap::Error, arguments: &[OsString]) -> clap::
     if error.kind() != ErrorKind::UnknownArgument || has_tip {
         return error;
     }
-    // The tip of clap is to give the option as a value, which no verb takes.
-    error.remove(ContextKind::Suggested);
+    // A tip of clap is to give the option as a value, which no verb takes. Another names the verb that has it.
+    if let Some(ContextValue::StyledStrs(tips)) = error.get(ContextKind::Suggested)
+        && tips.iter().any(|tip| tip.to_string().contains("as a value"))
+    {
+        error.remove(ContextKind::Suggested);
+    }
     let name = option.trim_start_matches('-');
     let begins = |word: &&OsString| word.as_encoded_bytes().starts_with(option.as_bytes());
     let file = arguments.iter().skip(1).filter(|word| word.as_encoded_bytes().starts_with(b"-"));

@@ -23,6 +23,8 @@ const PACKED: u64 = 256 << 10;
 /// How a pickle of Python begins.
 const PICKLE: u8 = 0x80;
 pub(super) const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+/// Fewest bytes of [`MAGIC`] by which a database that is cut short differs from a short text.
+const SIGN: usize = 6;
 
 impl Kind {
     pub(super) fn of(path: &Path) -> Result<Self> {
@@ -133,7 +135,7 @@ impl Kind {
                  Systems), and give the .nsys-rep or .qdrep that it writes",
             );
         }
-        if MAGIC.starts_with(header) {
+        if header.len() >= SIGN && MAGIC.starts_with(header) {
             return refuse(
                 format!("is cut short: {} bytes of a SQLite database", metadata.len()),
                 "the export or copy was interrupted: export the report again",
