@@ -89,10 +89,10 @@ impl Args {
         }
         if query.is_empty() {
             // A word among the reports is an unknown query.
-            if let Some(word) = reports.iter().find(is_word).and_then(|path| path.to_str()) {
-                if let Err(Error::Unknown { name, near, help, .. }) = catalog.query(word) {
-                    return Err(Error::Unknown { what: "query or file", name, near, help });
-                }
+            if let Some(word) = reports.iter().find(is_word).and_then(|path| path.to_str())
+                && let Err(Error::Unknown { name, near, help, .. }) = catalog.query(word)
+            {
+                return Err(Error::Unknown { what: "query or file", name, near, help });
             }
             return Err(Error::usage(
                 "no query is given",
