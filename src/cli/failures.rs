@@ -3,6 +3,7 @@
 use super::{complain, note};
 use nsq_ask::request::Failed;
 use nsq_value::error::EXIT_LACKS_DATA;
+use nsq_value::shell;
 
 /// Most reports that a note names.
 const NAMES: usize = 3;
@@ -10,6 +11,7 @@ const NAMES: usize = 3;
 /// What is the same for all reports that fail for the same cause.
 fn cause(failed: &Failed) -> String {
     let text = format!("{}\n{}", failed.error, failed.error.help().unwrap_or_default());
+    let text = text.replace(&shell::path(&failed.path), "REPORT");
     text.replace(&failed.path.display().to_string(), "REPORT")
 }
 

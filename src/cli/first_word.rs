@@ -1,19 +1,31 @@
 //! The first word of the command line: a verb, a path, or something else.
 
 use super::external::names_program;
+use super::list::everything;
 use crate::BUILT_IN;
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use nsq_library::catalog::Catalog;
+use nsq_library::catalog::{Catalog, Shown};
+use nsq_library::manual::{search, words_of};
 use nsq_report::report::{looks_like_path, similar_names};
 use nsq_value::error::{Error, Result, nearest};
+use nsq_value::table::Value;
 use std::ffi::{OsStr, OsString};
+use std::num::{IntErrorKind, ParseIntError};
 use std::path::{Path, PathBuf};
 
 /// `nsq PATH…` means `nsq overview PATH…`, or `nsq run PATH…` if a query is named or given as a `.sql` file.
 pub(super) fn with_verb(mut arguments: Vec<OsString>, verbs: fn() -> Command) -> Vec<OsString> {
     let begins = |first: &OsString| first.as_encoded_bytes().starts_with(b"-") && is_query(first);
-    if arguments.get(1).is_some_and(|first| begins(first) || is_report(first, verbs)) {
+    // After `--`, all words are paths, also one that begins with `-`. Commands to type are printed with `./`.
+    if arguments.get(1).is_some_and(|first| first == "--") {
+        for path in arguments.iter_mut().skip(2).filter(|word| word.as_encoded_bytes().starts_with(b"-"))
+        {
+            *path = Path::new(".").join(&*path).into_os_string();
+        }
+    }
+    let is_path = |first: &OsString| first == "--" && arguments.len() > 2;
+    if arguments.get(1).is_some_and(|first| begins(first) || is_path(first) || is_report(first, verbs)) {
         let verb = if arguments[1..].iter().any(|word| is_query(word)) { "run" } else { "overview" };
         arguments.insert(1, verb.into());
     }
@@ -30,6 +42,9 @@ fn is_query(word: &OsStr) -> bool {
 /// name, for which `./NAME` stands.
 fn is_report(first: &OsStr, verbs: fn() -> Command) -> bool {
     let path = Path::new(first);
+    if first == "-" {
+        return true;
+    }
     let is_verb =
         |name: &str| name == "help" || verbs().find_subcommand(name).is_some() || names_program(name);
     !first.as_encoded_bytes().starts_with(b"-")
@@ -40,14 +55,28 @@ fn is_report(first: &OsStr, verbs: fn() -> Command) -> bool {
 pub(super) fn with_tip(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
     let is_verb = |name: &str| arguments.get(1).is_some_and(|verb| verb == name);
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return error };
+    let option = option.clone();
     let has_tip = error.get(ContextKind::SuggestedArg).is_some();
     if error.kind() != ErrorKind::UnknownArgument || has_tip {
         return error;
     }
+    // A tip of clap is to give the option as a value, which no verb takes. Another names the verb that has it.
+    if let Some(ContextValue::StyledStrs(tips)) = error.get(ContextKind::Suggested)
+        && tips.iter().any(|tip| tip.to_string().contains("as a value"))
+    {
+        error.remove(ContextKind::Suggested);
+    }
     let name = option.trim_start_matches('-');
+    let begins = |word: &&OsString| word.as_encoded_bytes().starts_with(option.as_bytes());
+    let file = arguments.iter().skip(1).filter(|word| word.as_encoded_bytes().starts_with(b"-"));
+    let file = file.filter(begins).find(|word| Path::new(word).is_file());
     let tip = match name {
+        _ if file.is_some() => {
+            let file = file.map(|file| file.display().to_string()).unwrap_or_default();
+            format!("for the file of this name: ./{file}")
+        }
         _ if !(is_verb("run") || is_verb("sql") || is_verb("overview")) => return error,
-        _ if is_verb("sql") && name == *option => {
+        _ if is_verb("sql") && name == option => {
             "for several reports, give a folder or a quoted pattern: nsq sql 'run/*.sqlite' \"SELECT …\""
                 .to_owned()
         }
@@ -66,6 +95,29 @@ pub(super) fn with_tip(mut error: clap::Error, arguments: &[OsString]) -> clap::
     };
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     error
+}
+
+/// What clap says badly: a third report of `nsq diff`, which it takes for a subcommand, and a number that is none.
+pub(super) fn in_other_words(error: &clap::Error, arguments: &[OsString]) -> Option<Error> {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let is_diff = arguments.get(1).is_some_and(|verb| verb == "diff");
+    if is_diff && error.kind() == ErrorKind::ArgumentConflict {
+        let third = text(ContextKind::InvalidSubcommand).filter(|word| *word != "baseline")?;
+        return Some(Error::usage(
+            format!("'{third}' is a third report, and diff compares two"),
+            "several runs of each: nsq diff --a A1 A2 --b B1 B2",
+        ));
+    }
+    let source = std::error::Error::source(error)?.downcast_ref::<ParseIntError>()?;
+    let help = match source.kind() {
+        IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => "the number is too large",
+        _ => "expected a whole number of 0 or more",
+    };
+    let (value, option) = (text(ContextKind::InvalidValue)?, text(ContextKind::InvalidArg)?);
+    Some(Error::usage(format!("invalid value '{value}' for '{option}'"), help))
 }
 
 /// Refuses a word among reports that is no path: the name of a query, or a statement.
@@ -100,13 +152,38 @@ pub(super) fn neither(word: &str, verbs: &Command) -> Error {
         let near_file = similar_names(Path::new(word)).first().map(|file| format!("the file '{file}'"));
         let near: Vec<String> = near_verb.into_iter().chain(near_file).collect();
         match near.is_empty() {
-            true => "`nsq help` lists the verbs; a report is given by its path, such as ./report.sqlite"
-                .to_owned(),
+            true => of_other_tools(word).unwrap_or_else(|| {
+                "`nsq help` lists the verbs; a report is given by its path, such as ./report.sqlite"
+                    .to_owned()
+            }),
             false => format!("did you mean {}?", near.join(" or ")),
         }
     });
     Error::usage(format!("'{word}' is neither a verb of nsq nor a file"), help)
 }
+
+/// The verb of nsq for a verb of another tool: what `nsq list` finds first.
+fn of_other_tools(word: &str) -> Option<String> {
+    if word == "version" {
+        return Some("did you mean `nsq --version`?".to_owned());
+    }
+    // A longer word is no verb, and looking for it takes time.
+    if word.len() > LONGEST_VERB {
+        return None;
+    }
+    let catalog = Catalog::load(&BUILT_IN, &Catalog::default_folders()).ok()?;
+    let mut table = everything(&catalog, Shown::of(false)).ok()?;
+    let found = search(&mut table, &words_of(&[word.to_owned()]), &catalog).ok()?;
+    let Some([Value::Text(kind), Value::Text(name), ..]) = table.rows.first().map(Vec::as_slice) else {
+        return None;
+    };
+    let is_verb = found.is_answer && kind == "verbs";
+    is_verb.then(|| {
+        format!("did you mean `{name}`? A report is given by its path, such as ./report.sqlite")
+    })
+}
+
+const LONGEST_VERB: usize = 40;
 
 /// What to type for a name of the library.
 fn in_library(word: &str, catalog: &Catalog) -> Option<String> {

@@ -43,7 +43,7 @@ mod timeline;
 
 use clap::{FromArgMatches, Parser, Subcommand};
 pub use external::{BuiltIn, build_in};
-use first_word::with_verb;
+use first_word::{in_other_words, with_verb};
 pub use list::everything;
 use messages::{complain, note};
 use nsq_files::interrupt::{disarm, handle_signals};
@@ -129,6 +129,9 @@ pub fn main() -> ExitCode {
     let words = nsq_engine::scope::join_iterations(arguments.iter().cloned());
     let parsed = command().try_get_matches_from(words).and_then(|typed| Cli::from_arg_matches(&typed));
     let parsed = parsed.map_err(|error| first_word::with_tip(error, &arguments));
+    if let Some(error) = parsed.as_ref().err().and_then(|error| in_other_words(error, &arguments)) {
+        return ExitCode::from(complain(&error));
+    }
     // Before our handler is set: another program handles Ctrl-C itself.
     match parsed.as_ref().map_err(|e| external::run(e, &arguments, command)) {
         Err(Ok(code)) => return code,

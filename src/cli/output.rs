@@ -6,6 +6,7 @@ use nsq_files::whole_file::{self, standard_output};
 pub(super) use nsq_files::whole_file::{must_differ, replace};
 use nsq_render::render::{self, Format, Heading, Style, Writer, printed_width, wrapped};
 use nsq_value::error::{Error, Result};
+use nsq_value::shell;
 use nsq_value::table::ResultTable;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -217,11 +218,29 @@ pub(super) fn say(text: &str) -> Result<()> {
     write_to(None, |out| out.write_all(text.as_bytes()).map_err(Error::Output))
 }
 
-/// Refuses a database path that is standard output, or that exists without `--force`.
+/// Refuses the name of a file of another kind for a SQLite file: its reader would call the file damaged.
+fn must_be_sqlite(output: &Path) -> Result<()> {
+    let extension = output.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    let help = match extension.as_str() {
+        "duckdb" | "parquet" | "arrow" | "arrows" | "feather" => {
+            "-o tables.sqlite, which DuckDB attaches with (TYPE sqlite); for Parquet: nsq materialize REPORT \
+             --parquet DIR"
+                .to_owned()
+        }
+        "csv" | "tsv" | "json" | "ndjson" | "html" | "md" => {
+            format!("for one table: nsq sql REPORT \"SELECT * FROM kernel\" -o {}", shell::path(output))
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::usage(format!("{}: what is written is a SQLite file", output.display()), help))
+}
+
+/// Refuses a database path that is standard output, names a file of another kind, or exists without `--force`.
 pub(super) fn must_be_free(path: &Path, is_forced: bool) -> Result<()> {
     if path.as_os_str() == "-" {
         return Err(Error::usage("cannot write a database to standard output", "give a file name"));
     }
+    must_be_sqlite(path)?;
     if path.exists() && !is_forced {
         return Err(Error::usage(
             format!("{} already exists", path.display()),

@@ -63,6 +63,11 @@ fn line(all: &Command, verb: &str) -> String {
 
 /// The help of a verb: what comes after its examples is left to `--help`.
 fn summarised(verb: Command) -> Command {
+    // So that `--gate -5` is an invalid number, not an unknown option.
+    let verb = verb.mut_args(|one| match one.get_long() {
+        Some(_) if one.get_action().takes_values() => one.allow_negative_numbers(true),
+        _ => one,
+    });
     let Some(all) = verb.get_after_help().map(ToString::to_string) else { return verb };
     let examples = all.split("\n\n").next().unwrap_or_default().to_owned();
     verb.after_help(examples).after_long_help(all)

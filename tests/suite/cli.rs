@@ -25,6 +25,10 @@ fn commands_to_type_quote_the_path() {
     let screen = stdout(&[path.to_str().unwrap()]);
     let quoted = format!("nsq '{}' -o overview.html", path.to_str().unwrap().replace('\'', "'\\''"));
     assert!(screen.contains(&quoted), "{screen}");
+    let (code, _, error) = outcome(&["run", path.to_str().unwrap(), "-q", "mpi_event_sum"]);
+    let quoted =
+        quoted.replace("nsq '", "`nsq schema '").replace(" -o overview.html", "` shows what it holds");
+    assert!(code == 3 && error.contains(&quoted), "{error}");
 }
 
 #[test]

@@ -82,13 +82,18 @@ fn what_is_typed_first_is_a_path() {
         ("nowhere/missing.nsys-rep", "error: nowhere/missing.nsys-rep: no such file"),
         ("host*.sqlite", "no file matches the pattern"),
         ("/dev/zero", "error: /dev/zero: is not a regular file"),
+        ("-", "nsq reads no report from standard input: save it to a file first"),
     ] {
         let (code, _, error) = outcome(&[path]);
         assert!(code == 1 && error.contains(said), "{error}");
     }
     // A word is a verb, a name of the library, or nothing.
     for (word, help) in [
-        ("missing", "`nsq help` lists the verbs; a report is given by its path"),
+        ("absent", "`nsq help` lists the verbs; a report is given by its path"),
+        // Verbs of other tools.
+        ("compare", "did you mean `nsq diff`? A report is given by its path"),
+        ("gui", "did you mean `nsq timeline`? A report is given by its path"),
+        ("version", "did you mean `nsq --version`?"),
         ("shcema", "did you mean `nsq schema`?"),
         ("top_kernels", "it is a query: nsq run REPORT -q top_kernels"),
         ("efficiency", "it is a page: nsq run REPORT -q efficiency"),
@@ -261,7 +266,22 @@ fn near_misses_run_or_say_what_to_type() {
     assert_eq!(stdout(&["sql", report, "--file", file]), direct);
     assert!(stdout(&["show", "cookbook/gate"]).starts_with("# Gate in CI"));
     assert!(stdout(&["show", "scripts"]).starts_with("# Tables"));
-    let errors: [(&[&str], &str); 10] = [
+    let (into_file, absent) = (format!("{report}/x.csv"), format!("{file}.csv/x.csv"));
+    let errors: [(&[&str], &str); 18] = [
+        (&["materialize", report, "-o", "out.duckdb"], "which DuckDB attaches"),
+        (
+            &["import", "trace.json", "-o", "out.csv"],
+            "nsq sql REPORT \"SELECT * FROM kernel\" -o out.csv",
+        ),
+        (&["diff", report, report, "--gate", "-5"], "expected a percentage of 0 or more"),
+        (&["diff", report, report, report], "is a third report, and diff compares two"),
+        (&["run", report, "-q", "top_kernels", "--rows", "-1"], "expected a whole number of 0 or more"),
+        (&["run", report, "-q", "top_kernels", "--timeout", "-1"], "expected a time with its unit"),
+        (
+            &["run", report, "top_kernel"],
+            "unknown query or file 'top_kernel'\n  help: did you mean 'top_",
+        ),
+        (&["list", "--nosuch"], "unexpected argument '--nosuch' found\n\nUsage"),
         (&["run", report, "-q", "top_kernels", "--limit", "3"], "to see N rows: --rows N"),
         (&["run", report, "-q", "top_kernels", "--sql"], "nsq show QUERY --sql"),
         (&["run", report, "-q", "top_kernels", "--kernel", "x"], "-p kernel=VALUE"),
@@ -276,6 +296,44 @@ fn near_misses_run_or_say_what_to_type() {
     for (words, said) in errors {
         let (code, _, error) = outcome(words);
         assert!(code == 2 && error.contains(said) && !error.contains("-- --"), "{words:?}: {error}");
+    }
+    for (path, said) in
+        [(&into_file, "is a file: give a path through folders"), (&absent, ": make it, or")]
+    {
+        let (code, _, error) = outcome(&["run", report, "-q", "top_kernels", "-o", path]);
+        assert!(code == 1 && error.contains(said), "{error}");
+    }
+    // A query of one's own, without its extension.
+    let here = |words: &[&str]| {
+        let output = nsq().current_dir(fixtures.path()).args(words).output().unwrap();
+        String::from_utf8(output.stderr).unwrap()
+    };
+    for words in [&["run", report, "question"][..], &["run", report, "-q", "question"]] {
+        let error = here(words);
+        assert!(error.contains("a file here has this name: write -q question.sql"), "{error}");
+    }
+}
+
+/// Files whose names or contents are odd.
+#[cfg(unix)]
+#[test]
+fn odd_files_are_named() {
+    let fixtures = Fixtures::new();
+    let report = fixtures.trace("nested_nvtx");
+    fs::copy(&report, fixtures.path().join("-dash.sqlite")).unwrap();
+    std::os::unix::fs::symlink("nowhere.sqlite", fixtures.path().join("link.sqlite")).unwrap();
+    fs::write(fixtures.path().join("begun.sqlite"), &fs::read(&report).unwrap()[..10]).unwrap();
+    let inside = format!("{}/member", report.display());
+    for (words, code, said) in [
+        (&["-dash.sqlite"][..], 2, "for the file of this name: ./-dash.sqlite"),
+        (&["--", "-dash.sqlite"], 0, ""),
+        (&["link.sqlite"], 1, "it is a link to nowhere.sqlite, where nothing is"),
+        (&["begun.sqlite"], 1, "is cut short: 10 bytes of a SQLite database"),
+        (&[inside.as_str()], 1, "is a file, not a folder or an archive of traces"),
+    ] {
+        let output = nsq().current_dir(fixtures.path()).args(words).output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(code) && error.contains(said), "{words:?}: {error}");
     }
 }
 

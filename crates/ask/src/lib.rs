@@ -22,6 +22,5 @@ mod partials;
 pub mod queries;
 pub mod request;
 pub mod script;
-mod shell;
 mod steps;
 mod unread;

@@ -6,11 +6,11 @@ use crate::page::{PageAnswer, PageReport, PageRequest, ReportInput};
 use crate::partials::Gathering;
 use crate::queries::About;
 use crate::request::{Failed, Request, none_failed};
-use crate::shell::line_of;
 use crate::steps::{judged_steps, named_steps};
 use nsq_engine::execute::Limits;
 use nsq_engine::normalize::Scope;
 use nsq_value::error::{Error, Result};
+use nsq_value::shell::line_of;
 use std::path::PathBuf;
 
 /// A page whose reports have answered their parts of it.

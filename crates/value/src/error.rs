@@ -231,6 +231,7 @@ impl Error {
             Self::Unknown { near, help, .. } => {
                 format!("{} {help}", did_you_mean(near))
             }
+            Self::Io { path, source } if source.kind() == io::ErrorKind::NotFound => help_to_find(path),
             Self::Io { source, .. } | Self::Output(source) => help_with(source.kind()).to_owned(),
             Self::Sqlite(e) => match e.sqlite_error_code() {
                 Some(ErrorCode::DiskFull) => {
@@ -261,8 +262,23 @@ fn help_with(kind: io::ErrorKind) -> &'static str {
     match kind {
         Kind::StorageFull | Kind::QuotaExceeded => "free space there, or use another path",
         Kind::ReadOnlyFilesystem => "the file system is read-only: use another path",
+        Kind::NotADirectory => {
+            "a part of the path before the last is a file: give a path through folders"
+        }
+        Kind::IsADirectory => "give the path of a file",
         Kind::PermissionDenied => "check the permissions there, or use another path",
         _ => "",
+    }
+}
+
+/// What to do if nothing is at `path`: the file is missing, or the folder that it is in, or is to be written to.
+fn help_to_find(path: &Path) -> String {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match folder {
+        Some(folder) if !folder.exists() => {
+            format!("the folder {} does not exist: make it, or give another path", folder.display())
+        }
+        _ => "check the path: it counts from the working folder".to_owned(),
     }
 }
 

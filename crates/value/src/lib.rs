@@ -5,4 +5,5 @@
 pub mod cancel;
 pub mod error;
 pub mod glob;
+pub mod shell;
 pub mod table;

@@ -9,6 +9,7 @@ use nsq_render::seed::analyzer::{
     ClassKeys, Config, ConfigInput, CsvLayout, Source, read_kernels, read_memory, read_ranges,
 };
 use nsq_value::error::{Error, Result};
+use nsq_value::shell;
 use std::path::{Path, PathBuf};
 
 /// One thing to analyse.
@@ -187,7 +188,7 @@ impl Input {
                 let help = match &loaded.with_ranges {
                     Some(report) => format!(
                         "give --iters N, or --iter with a name from `nsq run {} --query range_names`",
-                        report.display()
+                        shell::path(report)
                     ),
                     None => "give --iters N".to_owned(),
                 };

@@ -64,10 +64,10 @@ pub(super) struct Args {
     #[command(subcommand)]
     command: Option<Command>,
     /// The report before: a SQLite export, .nsys-rep file or PyTorch trace.
-    #[arg(value_name = "A", required_unless_present_any = ["runs_a", "init_ci"], conflicts_with = "runs_a")]
+    #[arg(value_name = "A", required_unless_present_any = ["runs_a", "runs_b", "init_ci"], conflicts_with = "runs_a")]
     a: Option<PathBuf>,
     /// The report after.
-    #[arg(value_name = "B", required_unless_present_any = ["runs_b", "init_ci"], conflicts_with = "runs_b")]
+    #[arg(value_name = "B", required_unless_present_any = ["runs_a", "runs_b", "init_ci"], conflicts_with = "runs_b")]
     b: Option<PathBuf>,
     /// Several runs of A, instead of one: reports, quoted patterns, or folders that hold these runs.
     #[arg(long = "a", value_name = "REPORT", num_args = 1.., requires = "runs_b")]
@@ -276,9 +276,25 @@ impl Args {
     fn must_be_one_scope(&self, paths: &[PathBuf], sides: &[Side]) -> Result<()> {
         let of_reports = sides.iter().find_map(Side::is_part_of_report);
         let is_part = of_reports.unwrap_or_else(|| !self.scope.is_whole() && !self.scope.steady);
+        let steady_of = |side: &Side| match side {
+            Side::Report { .. } => self.scope.steady,
+            Side::Baseline(saved, _) => {
+                runs::has_part(saved.settings.get("scope").map(String::as_str), "steady")
+            }
+        };
+        let report = sides.iter().find(|side| matches!(side, Side::Report { .. }));
+        let is_steady = report.or(sides.first()).is_some_and(steady_of);
         for (path, side) in paths.iter().zip(sides) {
             let Side::Baseline(saved, _) = side else { continue };
-            if runs::is_part_of(saved.settings.get("scope").map(String::as_str)) != is_part {
+            let scope = saved.settings.get("scope").map(String::as_str);
+            if is_steady != steady_of(side) {
+                let how = if is_steady { "without" } else { "with" };
+                note(&format!(
+                    "{} was saved {how} --steady: steps are compared, but what is counted differs; give both the same",
+                    path.display()
+                ));
+            }
+            if runs::is_part_of(scope) != is_part {
                 let how = if is_part { "without" } else { "with" };
                 return Err(Error::usage(
                     format!("{} was saved {how} options that narrow the report", path.display()),

@@ -75,10 +75,17 @@ const UNNARROWED: [&str; 5] = ["steady", "rank", "host", "attribute", "keep_name
 
 /// Whether a scope, as it is saved, leaves out work that is compared, or names the steps.
 pub(super) fn is_part_of(scope: Option<&str>) -> bool {
-    let scope: Option<BTreeMap<String, serde_json::Value>> =
-        scope.and_then(|text| serde_json::from_str(text).ok());
-    let narrows = |key: &String| !UNNARROWED.contains(&key.as_str());
-    scope.is_some_and(|scope| scope.keys().any(narrows))
+    parts(scope).keys().any(|key| !UNNARROWED.contains(&key.as_str()))
+}
+
+/// Whether a scope, as it is saved, has this part.
+pub(super) fn has_part(scope: Option<&str>, part: &str) -> bool {
+    parts(scope).contains_key(part)
+}
+
+/// The parts of a scope, as it is saved. What is as usual is left out.
+fn parts(scope: Option<&str>) -> BTreeMap<String, serde_json::Value> {
+    scope.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
 }
 
 /// The error of a report that cannot be opened. If there is a baseline of its name, that is likely what is meant.

@@ -4,8 +4,9 @@ use crate::cli::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs
 use crate::cli::output::OutputArgs;
 use crate::cli::reports::ManyArgs;
 use nsq_library::catalog::Catalog;
+use nsq_report::report::looks_like_path;
 use nsq_value::error::{Error, Result};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Run queries or a page on one or more reports
 #[derive(Debug, Clone, clap::Args)]
@@ -76,7 +77,23 @@ impl Args {
                 format!("write -q {name}"),
             ));
         }
+        let is_word = |path: &&PathBuf| !path.exists() && !looks_like_path(path);
+        let words = reports.iter().filter(is_word).filter_map(|path| path.to_str());
+        for name in query.iter().map(String::as_str).chain(words) {
+            let file = format!("{name}.sql");
+            if Path::new(&file).is_file() && catalog.query(name).is_err() && catalog.page(name).is_err()
+            {
+                let help = format!("a file here has this name: write -q {file}");
+                return Err(Error::usage(format!("unknown query '{name}'"), help));
+            }
+        }
         if query.is_empty() {
+            // A word among the reports is an unknown query.
+            if let Some(word) = reports.iter().find(is_word).and_then(|path| path.to_str())
+                && let Err(Error::Unknown { name, near, help, .. }) = catalog.query(word)
+            {
+                return Err(Error::Unknown { what: "query or file", name, near, help });
+            }
             return Err(Error::usage(
                 "no query is given",
                 "name one, such as `-q gpu_time`, or give a .sql file; `nsq list` shows the queries",

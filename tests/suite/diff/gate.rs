@@ -337,7 +337,10 @@ fn a_baseline_is_known_by_its_file_and_kept() {
         let (code, error) = ask(&[&["diff", "@main", &a[2], "--gate", "20"], more].concat());
         assert!(code == 2 && error.contains("without options that narrow"), "{error}");
     }
-    assert_eq!(ask(&["diff", "@main", &a[2], "--gate", "20", "--steady"]).0, 0);
+    let said = "@main was saved without --steady: steps are compared";
+    let (code, error) = ask(&["diff", "@main", &a[2], "--gate", "20", "--steady"]);
+    assert!(code == 0 && error.contains(said), "{error}");
+    assert!(!ask(&["diff", "@main", &a[2]]).1.contains("--steady"));
     assert_eq!(ask(&["baseline", "save", "forward", &a[1], "--nvtx", "forward"]).0, 0);
     assert_eq!(ask(&["diff", "@forward", &a[2]]).0, 2);
     assert_eq!(ask(&["diff", "@forward", &a[2], "--nvtx", "forward"]).0, 0);

@@ -1,10 +1,10 @@
 //! The filters of templates: numbers with their units, and names.
 
 use super::bounds::at_most;
-use crate::shell;
 use minijinja::value::{Value, ValueKind};
 use minijinja::{AutoEscape, Environment, Error as Fault, ErrorKind, State};
 use nsq_sweep::classify::FunctionName;
+use nsq_value::shell;
 use nsq_value::table::{Column, Type, Unit, Value as Cell, humanize};
 
 /// Marks an error about an infinite number, which a division by 0 gives.

@@ -1,6 +1,7 @@
 //! A page without an answer.
 
 use nsq_value::error::Error;
+use nsq_value::shell;
 use std::path::Path;
 
 /// A page has no answer, because a table that it needs has no rows.
@@ -22,7 +23,7 @@ impl NoRows<'_> {
             true => (
                 self.what.to_owned(),
                 format!("  the tables are there, but they hold no {}", self.what),
-                format!("`nsq schema {}` shows what was captured", report.display()),
+                format!("`nsq schema {}` shows what was captured", shell::path(report)),
             ),
             false => (
                 format!("{} within the scope", self.what),

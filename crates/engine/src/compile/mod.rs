@@ -30,6 +30,7 @@ pub use statements::split_statements;
 use crate::normalize::{Lack, Presence};
 use nsq_library::catalog::{AskedQuery, Catalog, Kind, KnownBy, Query, line_of};
 use nsq_value::error::{Error, Result};
+use nsq_value::shell;
 use nsq_value::table::{Column, ResultTable, Type, Unit, Value};
 use std::borrow::Cow;
 use std::path::Path;
@@ -310,7 +311,7 @@ impl Plan {
     pub fn lacks(&self, lack: &Lack, report: &Path) -> Error {
         let name = self.query.as_ref().map_or("the statement", |(name, _)| name);
         let lines: Vec<String> = lack.tables.iter().map(|table| format!("  {table}")).collect();
-        let see = format!("`nsq schema {}` shows what it holds", report.display());
+        let see = format!("`nsq schema {}` shows what it holds", shell::path(report));
         let maker = lack.maker.as_deref();
         // PyTorch trace (legacy profiler)
         let kind = maker.and_then(|maker| maker.split(" (").next());

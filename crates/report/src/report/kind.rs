@@ -23,6 +23,8 @@ const PACKED: u64 = 256 << 10;
 /// How a pickle of Python begins.
 const PICKLE: u8 = 0x80;
 pub(super) const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+/// Fewest bytes of [`MAGIC`] by which a database that is cut short differs from a short text.
+const SIGN: usize = 6;
 
 impl Kind {
     pub(super) fn of(path: &Path) -> Result<Self> {
@@ -33,6 +35,10 @@ impl Kind {
             let names = traces_in(&file).map_err(|e| Error::io(&file, e))?;
             return match names.contains(&member) {
                 true => Ok(Self::Trace),
+                false if names.is_empty() => refuse(
+                    NO_FILE.to_owned(),
+                    &format!("{} is a file, not a folder or an archive of traces", file.display()),
+                ),
                 false => refuse(
                     format!("is no trace in {}", file.display()),
                     &format!("it has these: {}", names.join(", ")),
@@ -44,6 +50,13 @@ impl Kind {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
                 let near = similar_names(path);
                 let help = match near.as_slice() {
+                    _ if path == Path::new("-") => {
+                        "nsq reads no report from standard input: save it to a file first".to_owned()
+                    }
+                    _ if path.is_symlink() => {
+                        let to = path.read_link().unwrap_or_default();
+                        format!("it is a link to {}, where nothing is", to.display())
+                    }
                     _ if is_pattern(path) => "no file matches the pattern".to_owned(),
                     [] => "give the path of a SQLite export (`nsys export --type sqlite REPORT.nsys-rep`), \
                            a .nsys-rep or a PyTorch trace"
@@ -120,6 +133,12 @@ impl Kind {
                 "is raw capture data, not a report yet".to_owned(),
                 "convert it with `QdstrmImporter --input-file FILE` (in the host folder of Nsight \
                  Systems), and give the .nsys-rep or .qdrep that it writes",
+            );
+        }
+        if header.len() >= SIGN && MAGIC.starts_with(header) {
+            return refuse(
+                format!("is cut short: {} bytes of a SQLite database", metadata.len()),
+                "the export or copy was interrupted: export the report again",
             );
         }
         if header.iter().all(|byte| *byte == 0) {

@@ -1,9 +1,9 @@
 //! The command that runs a query of an answer again.
 
 use super::request::Questions;
-use crate::shell::quoted;
 use nsq_engine::compile::Plan;
 use nsq_engine::scope::ScopeText;
+use nsq_value::shell::quoted;
 use nsq_value::table::Value as Cell;
 use std::path::Path;
 

@@ -18,6 +18,7 @@ use super::cache::{Cache, CachedFile, Derived};
 use super::{Notice, check_database, check_pages};
 use nsq_files::whole_file::private_folder;
 use nsq_value::error::{Error, Result};
+use nsq_value::shell;
 use nsys::{Nsys, Version};
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
@@ -77,8 +78,8 @@ fn export(capture: &Path, options: &ExportOptions, fresh: &Path) -> Result<()> {
                 "install Nsight Systems{}, or give --nsys PATH; or export it on another machine with \
                  `nsys export --type sqlite -o {} {}` and give the result",
                 captured_by.as_ref().map(|v| format!(" {v} or newer")).unwrap_or_default(),
-                capture.with_extension("sqlite").display(),
-                capture.display()
+                shell::path(&capture.with_extension("sqlite")),
+                shell::path(capture)
             ),
         ));
     }

@@ -1,7 +1,9 @@
 //! Words of commands, as a shell reads them.
 
+use std::path::Path;
+
 /// Quotes a word for the shell.
-pub(crate) fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();
@@ -9,7 +11,12 @@ pub(crate) fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
+/// The path of a file in a command to type.
+pub fn path(path: &Path) -> String {
+    quoted(&path.display().to_string())
+}
+
 /// A part of a command line.
-pub(crate) fn line_of(words: &[String]) -> String {
+pub fn line_of(words: &[String]) -> String {
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
