@@ -4,6 +4,10 @@ use foldhash::{HashMap, HashMapExt};
 
 /// Items that must be equal after a difference for the sequences to be in step again. At the end, fewer are enough.
 const RUN: usize = 12;
+/// Equal items at the start or the end of both sequences that are a pair, and no accident, though a difference is next.
+const FEW: usize = 4;
+/// Equal items one after the other that repeat as a step does, and not by accident.
+const STEP: usize = 64;
 /// Items that are searched first for the next run.
 const NEAR: usize = 64;
 
@@ -25,7 +29,7 @@ pub(super) fn align(
     let (mut i, mut j) = (0, 0);
     loop {
         let equal = left[i..].iter().zip(&right[j..]).take_while(|(a, b)| a == b).count();
-        if equal > 0 {
+        if equal >= FEW.min(left.len()).min(right.len()) && equal > 0 {
             blocks.push((i, j, equal));
         }
         (i, j) = (i + equal, j + equal);
@@ -111,7 +115,7 @@ fn movable(
     let is_left = skipped_left > skipped_right;
     let items = if is_left { left } else { right };
     let mut moved = 0;
-    let mut unsure = 0;
+    let (mut unsure, mut lacking) = (0, 0);
     while moved < length {
         // The item that leaves the pair, and the one that takes its place.
         let (stays, other) = if is_start {
@@ -127,16 +131,75 @@ fn movable(
         // Items of the left that could take a place have the same item of the right.
         let (mine, its) = if is_left {
             let right_place = if is_start { right_until + moved - 1 } else { right_from - moved };
-            match if is_start { right_place.checked_add(shift) } else { right_place.checked_sub(shift) } {
+            match if is_start { right_place.checked_add(shift) } else { right_place.checked_sub(shift) }
+            {
                 Some(its) if its < right.len() => (right_place, its),
                 _ => (right_place, usize::MAX),
             }
         } else {
             (stays, other)
         };
-        if !agree(mine, its) {
-            unsure = moved;
+        match its {
+            usize::MAX => lacking = moved,
+            _ if agree(mine, its) => {}
+            _ => unsure = moved,
         }
     }
-    unsure
+    // An item that has no pair if the difference is elsewhere is one of a step that one sequence has more often.
+    if moved < STEP { unsure.max(lacking) } else { unsure }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A hundred different items, six times.
+    fn steps() -> Vec<u64> {
+        (0..600).map(|place| place % 100).collect()
+    }
+
+    fn never(_: usize, _: usize) -> bool {
+        false
+    }
+
+    #[test]
+    fn items_that_either_lacks_have_no_pair_and_the_others_have_theirs() {
+        let (mut left, mut right): (Vec<_>, Vec<_>) =
+            (steps().into_iter().enumerate().collect(), steps().into_iter().enumerate().collect());
+        for place in [550, 410, 333, 17] {
+            left.remove(place);
+            right.remove(place - 10);
+        }
+        let items =
+            |sequence: &[(usize, u64)]| sequence.iter().map(|(_, item)| *item).collect::<Vec<_>>();
+        let pairs = align(&items(&left), &items(&right), never);
+        assert!(pairs.len() > 500, "{}", pairs.len());
+        assert!(pairs.iter().all(|(a, b)| left[*a].0 == right[*b].0));
+    }
+
+    #[test]
+    fn nothing_says_which_of_equal_items_is_lacking() {
+        let left: Vec<u64> = (0..20).chain([7, 7, 7]).chain(20..40).collect();
+        let right: Vec<u64> = (0..20).chain([7, 7]).chain(20..40).collect();
+        let pairs = align(&left, &right, never);
+        assert_eq!(pairs.len(), 40);
+        assert!(pairs.iter().all(|(a, _)| left[*a] != 7 || *a == 7));
+        assert_eq!(align(&left, &right, |_, _| true).len(), 42);
+    }
+
+    #[test]
+    fn a_recording_of_fewer_steps_is_paired_with_steps_that_mean_the_same() {
+        let (left, right) = (steps(), steps()[..300].to_vec());
+        assert_eq!(align(&left, &right, never).len(), 300);
+        // Where other pairs would say something else, nothing is said.
+        assert_eq!(align(&left, &steps()[..400], never).len(), 200);
+        let same = |one: usize, other: usize| one % 100 == other % 100;
+        assert_eq!(align(&left, &steps()[..400], same).len(), 400);
+    }
+
+    #[test]
+    fn other_programs_have_no_pairs() {
+        let other: Vec<u64> = (0..600).map(|place| place * 7 % 1000 + 50).collect();
+        assert!(align(&steps(), &other, never).len() < 12);
+    }
 }

@@ -77,16 +77,15 @@ pub fn join(
     };
     let mut ours = open(database).map_err(failed)?;
     let theirs = open(imported.path()).map_err(failed)?;
-    let (left, right) = (
-        operations::read(&ours).map_err(failed)?,
-        operations::read(&theirs).map_err(failed)?,
-    );
+    let (left, right) =
+        (operations::read(&ours).map_err(failed)?, operations::read(&theirs).map_err(failed)?);
     let stacks = stacks::Stacks::read(&theirs, &right).map_err(failed)?;
     let Some(found) = pairs::find(&left, &right, &stacks) else {
         return Err(Error::Report {
             path: trace.to_owned(),
             reason: format!("has no GPU operations in the order of {}", export.display()),
-            help: "record the same program, with the same inputs, by nsys and by torch.profiler".to_owned(),
+            help: "record the same program, with the same inputs, by nsys and by torch.profiler"
+                .to_owned(),
         });
     };
     let ranges = stacks::write(&mut ours, &theirs, (&left, &found), &stacks).map_err(failed)?;

@@ -6,6 +6,9 @@ use super::stacks::Stacks;
 use foldhash::{HashMap, HashMapExt};
 use std::ops::Range;
 
+/// Percent of the operations of the shorter recording that have a pair if both are of the same program.
+const LEAST: usize = 5;
+
 /// Operations that are the same, by their places.
 #[derive(Debug)]
 pub(super) struct Pairs {
@@ -31,7 +34,8 @@ pub(super) fn find(left: &[Operation], right: &[Operation], stacks: &Stacks) -> 
     let like = |ops: &Range<usize>| shared(&counted(&left[ops.clone()]), &all);
     let ours = by_process.into_iter().rev().max_by_key(like)?;
     let found = |pairs: Vec<(usize, usize)>, by_correlation| {
-        (!pairs.is_empty()).then_some(Pairs { pairs, by_correlation, export_ops: ours.len() })
+        let enough = 100 * pairs.len() >= LEAST * right.len().min(ours.len()) && !pairs.is_empty();
+        enough.then_some(Pairs { pairs, by_correlation, export_ops: ours.len() })
     };
     if let Some(pairs) = by_correlation(left, ours.clone(), right) {
         return found(pairs, true);
@@ -57,9 +61,8 @@ pub(super) fn find(left: &[Operation], right: &[Operation], stacks: &Stacks) -> 
         for (ours, theirs) in &same {
             let left_keys: Vec<u64> = left[ours.clone()].iter().map(left_key).collect();
             let right_keys: Vec<u64> = right[theirs.clone()].iter().map(right_key).collect();
-            let agree = |a: usize, b: usize| {
-                b < theirs.len() && sure(theirs.start + a, theirs.start + b)
-            };
+            let agree =
+                |a: usize, b: usize| b < theirs.len() && sure(theirs.start + a, theirs.start + b);
             let aligned = align(&left_keys, &right_keys, agree);
             pairs.extend(aligned.into_iter().map(|(a, b)| (ours.start + a, theirs.start + b)));
         }
@@ -140,7 +143,8 @@ fn streams(ops: &[Operation], range: Range<usize>) -> Vec<Stream> {
         })
         .collect();
     // The busiest stream chooses first.
-    streams.sort_by_key(|stream| (stream.process, std::cmp::Reverse(stream.ops.len()), stream.ops.start));
+    streams
+        .sort_by_key(|stream| (stream.process, std::cmp::Reverse(stream.ops.len()), stream.ops.start));
     streams
 }
 

@@ -22,7 +22,11 @@ struct Frame {
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     /// An NVTX range: its domain, sequence number and inputs.
-    Range { domain: i64, sequence: Option<i64>, inputs: Option<i64> },
+    Range {
+        domain: i64,
+        sequence: Option<i64>,
+        inputs: Option<i64>,
+    },
     Python,
 }
 
@@ -50,7 +54,12 @@ impl Stacks {
         recorded.extend(python(trace)?);
         // Those that hold others come first; of equal ones, a Python call holds an operator.
         recorded.sort_by_key(|frame| {
-            (frame.thread, frame.start, std::cmp::Reverse(frame.end), !matches!(frame.kind, Kind::Python))
+            (
+                frame.thread,
+                frame.start,
+                std::cmp::Reverse(frame.end),
+                !matches!(frame.kind, Kind::Python),
+            )
         });
         let mut calls: Vec<(Call, usize)> =
             operations.iter().enumerate().filter_map(|(place, op)| Some((op.call?, place))).collect();
@@ -84,7 +93,8 @@ impl Stacks {
             Kind::Range { inputs, .. } => inputs.unwrap_or(0),
             Kind::Python => -1,
         };
-        let mixed = |sum: u64, value: i64| (sum ^ sum >> 29).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ value as u64;
+        let mixed =
+            |sum: u64, value: i64| (sum ^ sum >> 29).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ value as u64;
         let meaning = mixed(mixed(around, frame.text), inputs);
         self.frames.push(Frame { parent, meaning, text: frame.text, kind: frame.kind });
         self.frames.len() as u32 - 1
@@ -92,7 +102,8 @@ impl Stacks {
 
     /// Whether two operations have equal frames around them.
     pub(super) fn agree(&self, one: usize, other: usize) -> bool {
-        let meaning = |op: usize| self.frames.get(self.innermost[op] as usize).map(|frame| frame.meaning);
+        let meaning =
+            |op: usize| self.frames.get(self.innermost[op] as usize).map(|frame| frame.meaning);
         meaning(one) == meaning(other)
     }
 
@@ -133,7 +144,13 @@ fn ranges(trace: &Connection) -> rusqlite::Result<Vec<Recorded>> {
     let rows = statement.query_map([], |row| {
         let inputs = inputs.get(&row.get(6)?).copied();
         let kind = Kind::Range { domain: row.get(4)?, sequence: row.get(5)?, inputs };
-        Ok(Recorded { thread: row.get(0)?, start: row.get(1)?, end: row.get(2)?, text: row.get(3)?, kind })
+        Ok(Recorded {
+            thread: row.get(0)?,
+            start: row.get(1)?,
+            end: row.get(2)?,
+            text: row.get(3)?,
+            kind,
+        })
     })?;
     rows.collect()
 }
@@ -219,7 +236,11 @@ fn placed(left: &[Operation], pairs: &[(usize, usize)], stacks: &Stacks) -> Vec<
             open.clear();
         }
         let around = stacks.path(frame);
-        let kept = open.iter().zip(&around).take_while(|(place, frame)| placed[**place].frame == **frame).count();
+        let kept = open
+            .iter()
+            .zip(&around)
+            .take_while(|(place, frame)| placed[**place].frame == **frame)
+            .count();
         open.truncate(kept);
         for place in &open {
             placed[*place].end = call.end;
@@ -262,8 +283,15 @@ pub(super) fn write(
     {
         let mut texts = Texts::new(&transaction, trace)?;
         let domains: i64 =
-            transaction.query_row("SELECT coalesce(max(domainId), 0) FROM NVTX_EVENTS", [], |row| row.get(0))?;
-        name_domains(&transaction, trace, domains, &mut texts, placed.first().map_or(0, |placed| placed.thread))?;
+            transaction
+                .query_row("SELECT coalesce(max(domainId), 0) FROM NVTX_EVENTS", [], |row| row.get(0))?;
+        name_domains(
+            &transaction,
+            trace,
+            domains,
+            &mut texts,
+            placed.first().map_or(0, |placed| placed.thread),
+        )?;
         let mut range = transaction.prepare(
             "INSERT INTO NVTX_EVENTS (start, \"end\", globalTid, eventType, textId, domainId, int64Value)
              VALUES (?1, ?2, ?3, 59, ?4, ?5, ?6)",
@@ -316,7 +344,8 @@ fn name_domains(
     if !has(trace, "NVTX_EVENTS")? {
         return Ok(());
     }
-    let mut named = trace.prepare("SELECT DISTINCT domainId, textId FROM NVTX_EVENTS WHERE eventType = 75")?;
+    let mut named =
+        trace.prepare("SELECT DISTINCT domainId, textId FROM NVTX_EVENTS WHERE eventType = 75")?;
     let mut rows = named.query([])?;
     while let Some(row) = rows.next()? {
         let (domain, text): (i64, i64) = (row.get(0)?, row.get(1)?);
