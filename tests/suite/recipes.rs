@@ -128,6 +128,35 @@ fn context_switches_are_paired_by_context() {
 }
 
 #[test]
+fn green_contexts_have_their_work_and_their_sms() {
+    let folder = TempDir::new().unwrap();
+    let kernel = |start: i64, end: i64, green: &str| {
+        format!(
+            "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, contextId, greenContextId, streamId, globalPid,
+               demangledName, shortName, registersPerThread, gridX, gridY, gridZ, blockX, blockY, blockZ,
+               staticSharedMemory, dynamicSharedMemory, localMemoryPerThread, localMemoryTotal, gridId,
+               tensorSizeMinusOneElements)
+             VALUES ({start}, {end}, 0, 1, {green}, 7, {PROCESS}, 1, 1, 32, 1, 1, 1, 32, 1, 1, 0, 0, 0, 0, 1, '[]');"
+        )
+    };
+    let contexts = "INSERT INTO StringIds (id, value) VALUES (1, 'k');
+      INSERT INTO TARGET_INFO_CUDA_CONTEXT_INFO (nullStreamId, hwId, vmId, processId, deviceId, contextId,
+        parentContextId, isGreenContext, numMultiprocessors)
+      VALUES (7, 0, 1, 77, 0, 1, 0, 0, 0), (8, 0, 1, 77, 0, 5, 1, 1, 32), (9, 0, 1, 77, 0, 6, 1, 1, 100);";
+    let kernels = [
+        kernel(0, 100, "5"),
+        kernel(50, 200, "5"),
+        kernel(300, 400, "5"),
+        kernel(0, 90, "6"),
+        kernel(7, 17, "NULL"),
+    ];
+    let report = made(&folder, &(contexts.to_owned() + &kernels.concat()));
+    let columns = "green_context_id,sm_count,kernel_count,total_ns,busy_ns,busy_pct,parent_context_id";
+    let rows = lines(&["run", &report, "--query", "green_contexts", "--columns", columns]);
+    assert_eq!(rows, ["5,32,3,350,300,75.0,1", "6,100,1,90,90,100.0,1", ",,1,10,10,100.0,"]);
+}
+
+#[test]
 fn system_calls_ucx_jit_and_host_functions_are_summed() {
     let calls = host_io("syscall_sum", "syscall_name,calls,total_ns,mean_ns", &[]);
     assert_eq!(calls, ["futex,2,110,55.0", "read,1,5,5.0"]);
