@@ -157,6 +157,29 @@ fn green_contexts_have_their_work_and_their_sms() {
 }
 
 #[test]
+fn fields_of_payloads_are_summed_by_message() {
+    let folder = TempDir::new().unwrap();
+    let event = |kind: i64, end: &str, text: &str, payload: &str| {
+        format!(
+            "INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid, domainId, jsonText)
+             VALUES (10, {end}, {kind}, '{text}', {PROCESS} + 1, 0, '{payload}');"
+        )
+    };
+    let rows = [
+        event(59, "30", "load", r#"{"bytes": 5, "file": "b"}"#),
+        event(59, "40", "load", r#"{"bytes": 7.5, "file": "a"}"#),
+        event(34, "NULL", "loss", r#"{"value": -2}"#),
+        event(59, "40", "other", "3"),
+    ];
+    let report = made(&folder, &rows.concat());
+    let columns = "message,field,is_mark,payload_count,total_value,min_value,max_value,example,total_ns";
+    let rows = lines(&["run", &report, "--query", "nvtx_payload_sum", "--columns", columns]);
+    let want =
+        ["load,bytes,0,2,12.5,5.0,7.5,,50", "load,file,0,2,,,,a,50", "loss,value,1,1,-2.0,-2.0,-2.0,,"];
+    assert_eq!(rows, want);
+}
+
+#[test]
 fn system_calls_ucx_jit_and_host_functions_are_summed() {
     let calls = host_io("syscall_sum", "syscall_name,calls,total_ns,mean_ns", &[]);
     assert_eq!(calls, ["futex,2,110,55.0", "read,1,5,5.0"]);
