@@ -95,6 +95,30 @@ fn ports_of_one_card_are_apart() {
 }
 
 #[test]
+fn traffic_while_collectives_run_is_apart_from_the_rest() {
+    let folder = TempDir::new().unwrap();
+    let kernel = |start: i64, end: i64| {
+        format!(
+            "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, contextId, streamId, globalPid, demangledName,
+               shortName, registersPerThread, gridX, gridY, gridZ, blockX, blockY, blockZ, staticSharedMemory,
+               dynamicSharedMemory, localMemoryPerThread, localMemoryTotal, gridId, tensorSizeMinusOneElements)
+             VALUES ({start}, {end}, 0, 1, 7, {PROCESS}, 1, 1, 32, 1, 1, 1, 32, 1, 1, 0, 0, 0, 0, 1, '[]');"
+        )
+    };
+    let samples =
+        "INSERT INTO StringIds (id, value) VALUES (1, 'ncclDevKernel_AllReduce_Sum_f32_RING_LL');
+      INSERT INTO TARGET_INFO_NETWORK_METRICS VALUES (1, 0, 'Bytes sent', '', 'bytes/ms');
+      INSERT INTO TARGET_INFO_NIC_INFO VALUES (9, 'up', 1, 'mlx5_0', 0, 0, 0);
+      INSERT INTO NIC_ID_MAP VALUES (1, 501);
+      INSERT INTO NET_NIC_METRIC VALUES (0, 100, 501, 1, 1, 0, 10), (100, 200, 501, 1, 1, 0, 50),
+        (200, 400, 501, 1, 1, 0, 0), (0, 400, 501, 2, 1, 0, 0);";
+    let report = made(&folder, &(samples.to_owned() + &kernel(50, 150) + &kernel(120, 250)));
+    let columns = "port_id,operation,op_count,total_ns,mean_value,mean_bytes_per_s";
+    let rows = lines(&["run", &report, "--query", "collective_traffic", "--columns", columns]);
+    assert_eq!(rows, ["1,AllReduce,2,200,27.5,27500.0", "1,(none),0,200,2.5,2500.0"]);
+}
+
+#[test]
 fn traffic_is_spread_over_pieces_of_time() {
     let columns = "port_id,bin_id,start_ns,dur_ns,mean_value,peak_value,total,sampled_ns";
     let pieces = host_io("network_traffic_map", columns, &["-p", "bins=4", "-p", "metric=*"]);
