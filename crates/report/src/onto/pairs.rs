@@ -27,11 +27,17 @@ struct Stream {
 
 /// The pairs of the operations of an export and a trace; `None` if there is none.
 pub(super) fn find(left: &[Operation], right: &[Operation], stacks: &Stacks) -> Option<Pairs> {
+    right.first()?;
     let right_streams = streams(right, 0..right.len());
     let by_process: Vec<Range<usize>> = grouped(left, 0..left.len(), |op| op.process);
-    // The process whose operations are most like those of the trace; of equal ones, the first.
+    // The process of the same ID, if its operations are those of the trace, or else the one whose operations are most like
+    // those; of equal ones, the first.
     let all = counted(right);
-    let like = |ops: &Range<usize>| shared(&counted(&left[ops.clone()]), &all);
+    let id = |op: &Operation| op.process >> 24 & 0xFF_FFFF;
+    let like = |ops: &Range<usize>| {
+        let alike = shared(&counted(&left[ops.clone()]), &all);
+        (2 * alike > right.len() && id(&left[ops.start]) == id(&right[0]), alike)
+    };
     let ours = by_process.into_iter().rev().max_by_key(like)?;
     let found = |pairs: Vec<(usize, usize)>, by_correlation| {
         let enough = 100 * pairs.len() >= LEAST * right.len().min(ours.len()) && !pairs.is_empty();
@@ -43,7 +49,7 @@ pub(super) fn find(left: &[Operation], right: &[Operation], stacks: &Stacks) -> 
     let mut left_streams = streams(left, ours.clone());
     let mut same = Vec::new();
     for stream in &right_streams {
-        // Streams of equal content are told apart by their order.
+        // Of streams with equal content, the first.
         let best = left_streams
             .iter()
             .enumerate()
@@ -55,14 +61,12 @@ pub(super) fn find(left: &[Operation], right: &[Operation], stacks: &Stacks) -> 
         }
     }
     // First by short name and shape; then whole names that ran in the same places are the same name.
-    let sure = |a: usize, b: usize| b < right.len() && stacks.agree(a, b);
     let pair = |left_key: &dyn Fn(&Operation) -> u64, right_key: &dyn Fn(&Operation) -> u64| {
         let mut pairs = Vec::new();
         for (ours, theirs) in &same {
             let left_keys: Vec<u64> = left[ours.clone()].iter().map(left_key).collect();
             let right_keys: Vec<u64> = right[theirs.clone()].iter().map(right_key).collect();
-            let agree =
-                |a: usize, b: usize| b < theirs.len() && sure(theirs.start + a, theirs.start + b);
+            let agree = |a: usize, b: usize| stacks.agree(theirs.start + a, theirs.start + b);
             let aligned = align(&left_keys, &right_keys, agree);
             pairs.extend(aligned.into_iter().map(|(a, b)| (ours.start + a, theirs.start + b)));
         }
