@@ -31,7 +31,7 @@ when_empty: "no network metric was sampled, or all are 0"
 limits: >-
   A sample describes its whole interval, often 10 ms or more: a collective that is shorter reads a mixture with what ran
   before and after it. Metrics that are 0 throughout are left out. Where collectives run at the same time, the traffic
-  counts for each operation. Traffic of all programs on the machine counts, and collectives within a machine use no port.
+  counts for each operation. Traffic of all programs on the machine counts. Collectives within a machine use no port.
 see_also: [network_sum, network_traffic_map, bus_bandwidth, link_use]
 ---*/
 WITH

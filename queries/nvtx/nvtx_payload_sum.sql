@@ -30,8 +30,8 @@ checks:
 when_empty: "no NVTX range or mark has a structured payload, or no message or field matches"
 limits: >-
   Payloads that are one number have no fields: nvtx_category_sum has them. From payloads as bytes, numbers with a
-  fraction and texts are not decoded: export with --include-json=true. Of nested fields, only the outermost name is a row.
-  Messages with numbers in them are rows of their own.
+  fraction and texts are not decoded: export with --include-json=true. Of nested fields, only the outermost name is a
+  row. Messages with numbers in them are rows of their own.
 see_also: [nvtx_category_sum, nccl_sum]
 ---*/
 WITH
