@@ -21,8 +21,8 @@ columns:
   - {name: operation, type: text, priority: 0, doc: "Collective, such as AllReduce; (none) for the time without one."}
   - {name: op_count, type: int, unit: count, label: "collectives", priority: 2, doc: "Collectives that ran on a GPU of the report; 0 for (none)."}
   - {name: size_bytes, type: bytes, unit: bytes, label: "size", priority: 1, doc: "Sum of what the ranks of the report contribute; null if unknown, and for (none)."}
-  - {name: total_ns, type: duration, unit: ns, label: "time", priority: 1, doc: "Time in which at least one of them ran, or none did, while the metric was sampled."}
-  - {name: size_bytes_per_s, type: real, unit: bytes_per_s, label: "size per time", priority: 1, doc: "size_bytes by the whole time in which one of them ran; null as size_bytes is."}
+  - {name: total_ns, type: duration, unit: ns, label: "time", priority: 1, doc: "Time in which at least one collective ran, or none did, while the metric was sampled."}
+  - {name: size_bytes_per_s, type: real, unit: bytes_per_s, label: "size per time", priority: 1, doc: "size_bytes by the whole time in which a collective ran; null as size_bytes is."}
   - {name: mean_value, type: real, label: "mean", priority: 1, doc: "Mean of the metric in total_ns, weighted by time; null if total_ns is 0."}
   - {name: mean_bytes_per_s, type: real, unit: bytes_per_s, label: "mean rate", priority: 1, doc: "mean_value in bytes per second; null if the unit is not bytes/ms."}
 checks:
@@ -62,7 +62,7 @@ sample AS MATERIALIZED (
     AND series.metric_unit IS NOT DISTINCT FROM metric.metric_unit
   WHERE metric.end_ns > metric.start_ns
 ),
--- Each operation, and all of them together: what is left is the time without one.
+-- Each operation, and all together: what is left is the time without one.
 ran AS MATERIALIZED (
   SELECT
     iif(every.is_all, NULL, op.operation) AS operation,
