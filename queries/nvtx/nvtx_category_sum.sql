@@ -49,8 +49,9 @@ labelled AS (
     payload_value,
     CASE WHEN :by_payload THEN payload_value END AS payload_of_row
   FROM nvtx_range
-  -- In a trace of PyTorch, the payload is a sequence number.
+  -- In a trace of PyTorch, and where nsq added its operators to an export, the payload is a sequence number.
   WHERE NOT (SELECT is_trace FROM report_source)
+    AND coalesce(domain_name, '') <> 'cpu_op'
     AND (coalesce(category_id, 0) <> 0 OR payload_value IS NOT NULL)
 )
 SELECT

@@ -81,6 +81,10 @@ pub(super) fn with_tip(mut error: clap::Error, arguments: &[OsString]) -> clap::
                 .to_owned()
         }
         "csv" | "tsv" | "json" | "ndjson" | "html" | "markdown" | "md" => format!("--format {name}"),
+        "with" => {
+            "operators of a PyTorch trace of the same program: nsq import TRACE --onto REPORT.sqlite -o both.sqlite"
+                .to_owned()
+        }
         _ if !is_verb("run") => return error,
         "sql" => "the SQL of a query: nsq show QUERY --sql".to_owned(),
         "n" | "top" | "head" | "limit" => {

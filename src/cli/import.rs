@@ -2,6 +2,7 @@
 
 use super::{messages, note, output};
 use nsq_files::interrupt::interrupt;
+use nsq_report::onto;
 use nsq_report::report::{self, Listener};
 use nsq_report::trace::ImportOptions;
 use nsq_value::error::Result;
@@ -13,6 +14,7 @@ use std::path::PathBuf;
 Examples:
   nsq import trace.json.gz -o trace.sqlite
   nsq import trace.pt.trace.json -o trace.sqlite --python-functions
+  nsq import trace.json.gz --onto report.sqlite -o both.sqlite
   nsq run trace.json --query top_kernels       every command also reads a trace directly
 
 Annotations and CPU operators become NVTX ranges in the domains user_annotation and cpu_op. The table \
@@ -27,19 +29,27 @@ pub(super) struct Args {
     /// Replace the output file if it exists.
     #[arg(long)]
     force: bool,
+    /// Write this SQLite export of nsys, with what the trace of the same program knows of its GPU operations: operators,
+    /// shapes, modules and Python functions. Operations are paired by their correlation IDs, or else by name, shape and
+    /// order.
+    #[arg(long, value_name = "EXPORT")]
+    onto: Option<PathBuf>,
     /// Import all calls of Python functions (with_stack=True), also if there are more than 250,000.
     #[arg(long)]
     python_functions: bool,
 }
 
 pub(super) fn run(args: &Args) -> Result<u8> {
-    output::must_differ(Some(&args.output), [args.trace.as_path()])?;
+    let given = [Some(args.trace.as_path()), args.onto.as_deref()];
+    output::must_differ(Some(&args.output), given.into_iter().flatten())?;
     output::must_be_free(&args.output, args.force)?;
     let options = ImportOptions { python_functions: args.python_functions };
+    let shown = (Listener(Some(messages::show)), interrupt());
     output::replace(&args.output, |path| {
-        let imported =
-            report::import(&args.trace, path, options, (Listener(Some(messages::show)), interrupt()))?;
-        note(&imported.to_string());
+        note(&match &args.onto {
+            Some(export) => onto::join(export, &args.trace, path, options, shown)?.to_string(),
+            None => report::import(&args.trace, path, options, shown)?.to_string(),
+        });
         Ok(())
     })?;
     Ok(0)

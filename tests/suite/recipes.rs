@@ -95,6 +95,30 @@ fn ports_of_one_card_are_apart() {
 }
 
 #[test]
+fn traffic_while_collectives_run_is_apart_from_the_rest() {
+    let folder = TempDir::new().unwrap();
+    let kernel = |start: i64, end: i64| {
+        format!(
+            "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, contextId, streamId, globalPid, demangledName,
+               shortName, registersPerThread, gridX, gridY, gridZ, blockX, blockY, blockZ, staticSharedMemory,
+               dynamicSharedMemory, localMemoryPerThread, localMemoryTotal, gridId, tensorSizeMinusOneElements)
+             VALUES ({start}, {end}, 0, 1, 7, {PROCESS}, 1, 1, 32, 1, 1, 1, 32, 1, 1, 0, 0, 0, 0, 1, '[]');"
+        )
+    };
+    let samples =
+        "INSERT INTO StringIds (id, value) VALUES (1, 'ncclDevKernel_AllReduce_Sum_f32_RING_LL');
+      INSERT INTO TARGET_INFO_NETWORK_METRICS VALUES (1, 0, 'Bytes sent', '', 'bytes/ms');
+      INSERT INTO TARGET_INFO_NIC_INFO VALUES (9, 'up', 1, 'mlx5_0', 0, 0, 0);
+      INSERT INTO NIC_ID_MAP VALUES (1, 501);
+      INSERT INTO NET_NIC_METRIC VALUES (0, 100, 501, 1, 1, 0, 10), (100, 200, 501, 1, 1, 0, 50),
+        (200, 400, 501, 1, 1, 0, 0), (0, 400, 501, 2, 1, 0, 0);";
+    let report = made(&folder, &(samples.to_owned() + &kernel(50, 150) + &kernel(120, 250)));
+    let columns = "port_id,operation,op_count,total_ns,mean_value,mean_bytes_per_s";
+    let rows = lines(&["run", &report, "--query", "collective_traffic", "--columns", columns]);
+    assert_eq!(rows, ["1,AllReduce,2,200,27.5,27500.0", "1,(none),0,200,2.5,2500.0"]);
+}
+
+#[test]
 fn traffic_is_spread_over_pieces_of_time() {
     let columns = "port_id,bin_id,start_ns,dur_ns,mean_value,peak_value,total,sampled_ns";
     let pieces = host_io("network_traffic_map", columns, &["-p", "bins=4", "-p", "metric=*"]);
@@ -125,6 +149,58 @@ fn context_switches_are_paired_by_context() {
         "1,,1,1,50,50,,0,100,150",
     ];
     assert_eq!(contexts, want);
+}
+
+#[test]
+fn green_contexts_have_their_work_and_their_sms() {
+    let folder = TempDir::new().unwrap();
+    let kernel = |start: i64, end: i64, green: &str| {
+        format!(
+            "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, contextId, greenContextId, streamId, globalPid,
+               demangledName, shortName, registersPerThread, gridX, gridY, gridZ, blockX, blockY, blockZ,
+               staticSharedMemory, dynamicSharedMemory, localMemoryPerThread, localMemoryTotal, gridId,
+               tensorSizeMinusOneElements)
+             VALUES ({start}, {end}, 0, 1, {green}, 7, {PROCESS}, 1, 1, 32, 1, 1, 1, 32, 1, 1, 0, 0, 0, 0, 1, '[]');"
+        )
+    };
+    let contexts = "INSERT INTO StringIds (id, value) VALUES (1, 'k');
+      INSERT INTO TARGET_INFO_CUDA_CONTEXT_INFO (nullStreamId, hwId, vmId, processId, deviceId, contextId,
+        parentContextId, isGreenContext, numMultiprocessors)
+      VALUES (7, 0, 1, 77, 0, 1, 0, 0, 0), (8, 0, 1, 77, 0, 5, 1, 1, 32), (9, 0, 1, 77, 0, 6, 1, 1, 100);";
+    let kernels = [
+        kernel(0, 100, "5"),
+        kernel(50, 200, "5"),
+        kernel(300, 400, "5"),
+        kernel(0, 90, "6"),
+        kernel(7, 17, "NULL"),
+    ];
+    let report = made(&folder, &(contexts.to_owned() + &kernels.concat()));
+    let columns = "green_context_id,sm_count,kernel_count,total_ns,busy_ns,busy_pct,parent_context_id";
+    let rows = lines(&["run", &report, "--query", "green_contexts", "--columns", columns]);
+    assert_eq!(rows, ["5,32,3,350,300,75.0,1", "6,100,1,90,90,100.0,1", ",,1,10,10,100.0,"]);
+}
+
+#[test]
+fn fields_of_payloads_are_summed_by_message() {
+    let folder = TempDir::new().unwrap();
+    let event = |kind: i64, end: &str, text: &str, payload: &str| {
+        format!(
+            "INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid, domainId, jsonText)
+             VALUES (10, {end}, {kind}, '{text}', {PROCESS} + 1, 0, '{payload}');"
+        )
+    };
+    let rows = [
+        event(59, "30", "load", r#"{"bytes": 5, "file": "b"}"#),
+        event(59, "40", "load", r#"{"bytes": 7.5, "file": "a"}"#),
+        event(34, "NULL", "loss", r#"{"value": -2}"#),
+        event(59, "40", "other", "3"),
+    ];
+    let report = made(&folder, &rows.concat());
+    let columns = "message,field,is_mark,payload_count,total_value,min_value,max_value,example,total_ns";
+    let rows = lines(&["run", &report, "--query", "nvtx_payload_sum", "--columns", columns]);
+    let want =
+        ["load,bytes,0,2,12.5,5.0,7.5,,50", "load,file,0,2,,,,a,50", "loss,value,1,1,-2.0,-2.0,-2.0,,"];
+    assert_eq!(rows, want);
 }
 
 #[test]

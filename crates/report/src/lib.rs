@@ -2,6 +2,7 @@
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used))]
 
+pub mod onto;
 pub mod report;
 pub mod rocm;
 pub mod schema;

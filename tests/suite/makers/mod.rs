@@ -1,7 +1,8 @@
-//! Traces of every maker: JAX, the profiler of PyTorch before Kineto, Ascend; links, faults, Python calls and memory.
+//! Traces of every maker: JAX, the profiler of PyTorch before Kineto, Ascend; links, faults, Python calls, memory, and joins with nsys.
 
 mod faults;
 mod groups;
+mod joined;
 mod links;
 mod memory;
 mod modules;

@@ -106,7 +106,7 @@ fn by_name(path: &Path) -> Option<(&'static str, &'static str)> {
     } else if ends(".xplane.pb") {
         (
             "is an XPlane profile of JAX or TensorFlow",
-            "open it with XProf or TensorBoard; for nsq, record the program with `nsys profile`",
+            "nsq reads the .trace.json.gz that jax.profiler writes next to it, and reports of `nsys profile`; XProf reads this file",
         )
     } else if ends(".ncu-rep") {
         ("is a report of Nsight Compute", NSIGHT_COMPUTE)

@@ -117,6 +117,25 @@ impl Report {
     }
 }
 
+/// Copies the SQLite export `path` to the empty file `target`.
+pub(crate) fn copy_database(path: &Path, target: &Path, cancel: &Cancel) -> Result<()> {
+    if !is_database(path)? {
+        return Err(Error::usage(
+            format!("{} is no SQLite export", path.display()),
+            "export it first: nsq export REPORT -o FILE.sqlite",
+        ));
+    }
+    let connection = open_read_only(path, cancel)?;
+    let target = target.to_string_lossy();
+    connection.execute("VACUUM INTO ?1", [target.as_ref()]).map_err(|error| {
+        match cancel.is_cancelled() {
+            true => Error::Interrupted,
+            false => Error::from(error),
+        }
+    })?;
+    Ok(())
+}
+
 /// Exports a `.nsys-rep` to `target` as SQLite, and replaces the file there.
 pub fn export_to(path: &Path, target: &Path, options: &ExportOptions) -> Result<()> {
     match Kind::of(path)? {
