@@ -207,14 +207,16 @@ const ROWS_FROM_TRACES: [&str; 12] = [
     "xla_op_sum",
 ];
 
-/// Findings that only real reports, seeded faults, captures of `tests/suite/facts` and `steps`, or the example show: see
+/// Findings that only real reports, seeded faults, captures of `tests/suite/facts`, `recipes` and `steps`, or the example show: see
 /// `tests/suite/findings.rs`.
-const ROWS_ON_REAL_REPORTS: [&str; 17] = [
+const ROWS_ON_REAL_REPORTS: [&str; 19] = [
     "allocating_range",
+    "collective_traffic",
     "compile_gaps",
     "feeding_calls",
     "fp32_matmul",
     "graph_building",
+    "green_contexts",
     "job_hang",
     "kernel_trend",
     "lock_turns",
