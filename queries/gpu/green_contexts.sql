@@ -7,7 +7,7 @@ why: To see whether the parts of a GPU that green contexts make are used, and at
 kind: sum
 tags: [cuda, gpu, kernel]
 reads: [cuda_gpu, gpu_op, green_context, process_device]
-requires: [gpu_op, green_context]
+requires: [gpu_op]
 rows_if: EXISTS (SELECT 1 FROM green_context)
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
@@ -26,7 +26,7 @@ columns:
 checks:
   - op_count >= kernel_count AND total_ns >= busy_ns
   - busy_pct IS NULL OR busy_pct BETWEEN 0 AND 100
-when_empty: "the program made no green context, or nothing ran in one"
+when_empty: "the export has no green context, or nothing ran in one"
 limits: >-
   Work of processes without green contexts is left out, and so are CUDA graphs traced as a whole. Green contexts may
   share SMs: their shares can add up to more than the GPU. Real exports with green contexts were not at hand.
