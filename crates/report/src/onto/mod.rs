@@ -13,7 +13,7 @@ mod operations;
 mod pairs;
 mod stacks;
 
-use crate::report::{self, Listener, STEPS, plain_message};
+use crate::report::{self, Listener, STEPS, distrust, plain_message};
 use crate::trace::ImportOptions;
 use nsq_value::cancel::Cancel;
 use nsq_value::error::{Error, Result};
@@ -71,6 +71,7 @@ pub fn join(
     report::copy_database(export, database, cancel)?;
     let open = |path: &Path| -> rusqlite::Result<Connection> {
         let mut connection = Connection::open(path)?;
+        distrust(&connection)?;
         let stop = cancel.clone();
         connection.progress_handler(STEPS, Some(move || stop.is_cancelled()))?;
         Ok(connection)

@@ -111,7 +111,13 @@ pub(super) fn open_resolved(path: &Path, database: &Path, cancel: &Cancel) -> Re
     let cancel = cancel.clone();
     connection.progress_handler(STEPS, Some(move || cancel.is_cancelled()))?;
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST)?;
-    // The file is untrusted: nothing that its schema defines may run on its own.
+    distrust(&connection)?;
+    connection.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(())).map_err(broken)?;
+    Ok(connection)
+}
+
+/// Lets nothing that the schema of an untrusted file defines run on its own.
+pub(crate) fn distrust(connection: &Connection) -> rusqlite::Result<()> {
     for (config, on) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
         (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
@@ -119,8 +125,7 @@ pub(super) fn open_resolved(path: &Path, database: &Path, cancel: &Cancel) -> Re
     ] {
         connection.set_db_config(config, on)?;
     }
-    connection.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(())).map_err(broken)?;
-    Ok(connection)
+    Ok(())
 }
 
 /// Steps of SQLite's virtual machine between calls of the progress handler: well under a millisecond.

@@ -19,8 +19,8 @@ mod profiles;
 pub use cache::{
     CacheEntry, CacheOptions, Cleared, Derived, Temporaries, cache_entries, cache_folder, clear_cache,
 };
-pub(crate) use database::percent_encode;
 pub use database::{LONGEST, STEPS, path_of, plain_message, reopen};
+pub(crate) use database::{distrust, percent_encode};
 pub use export::{ExportOptions, run_as_launcher};
 pub(crate) use foreign::{FLIGHT_RECORDER, MEMORY_SNAPSHOT};
 pub use import::import;
