@@ -1,6 +1,6 @@
 /*---
 name: import_doubt
-summary: One row per reason why events of a trace are not in the report.
+summary: One row per reason why events of a trace are not in the report, or not at its operations.
 internal: true
 present_if: [export_fact]
 reads: [export_fact, import_count]
@@ -11,7 +11,7 @@ columns:
   - {name: detail, type: text, doc: "What that means here, with the numbers of this report."}
   - {name: remedy, type: text, doc: "How to record it better."}
 limits: >-
-  Only traces have rows. A trace of which most events were left out before nsq read it is a row of work_doubt.
+  Only traces have rows, and reports of nsys to which a trace was added. A trace of which most events were left out before nsq read it is a row of work_doubt.
 ---*/
 WITH
 unread AS (
@@ -20,6 +20,13 @@ unread AS (
     max(iif(fact = 'TRACE_SKIPPED_EVENTS', CAST(value AS INTEGER), NULL)) AS skipped,
     max(iif(fact = 'TRACE_FIRST_SKIPPED', value, NULL)) AS first_skipped,
     (SELECT sum(events) FROM import_count) AS events
+  FROM export_fact
+),
+joined AS (
+  SELECT
+    max(iif(fact = 'NSQ_JOINED_OPERATIONS', CAST(value AS INTEGER), NULL)) AS op_count,
+    max(iif(fact = 'NSQ_JOINED_PAIRS', CAST(value AS INTEGER), NULL)) AS pair_count,
+    max(iif(fact = 'NSQ_JOINED_BY', value, NULL)) AS made_by
   FROM export_fact
 )
 SELECT
@@ -46,3 +53,18 @@ SELECT
   'a newer version of the program that wrote the trace'
 FROM unread
 WHERE skipped > 0
+UNION ALL
+SELECT
+  420,
+  'note',
+  'operators of a trace',
+  printf(
+    'Operators come from a PyTorch trace: %,d of %,d GPU operations (%.1f %%) have their pair in it, by %s.',
+    pair_count,
+    op_count,
+    100.0 * pair_count / op_count,
+    made_by
+  ),
+  'a trace of the same steps with the same inputs'
+FROM joined
+WHERE op_count > 0

@@ -77,7 +77,7 @@ sample AS MATERIALIZED (
       CROSS JOIN work
       CROSS JOIN nvtx_span
       WHERE kind.event_kind = 'range'
-        AND nvtx_span.event_type = 59
+        AND +nvtx_span.event_type = 59
         AND nvtx_span.start_ns < work.to_ns
         AND nvtx_span.end_ns > work.from_ns
       LIMIT 20000

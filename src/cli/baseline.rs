@@ -101,7 +101,7 @@ impl Save {
         let mut catalog = self.library.load()?;
         self.classes.choose(&mut catalog, [])?;
         let limits = self.limits.limits(Threads::default());
-        let opened = open(&self.report, &self.open)?;
+        let opened = open(&self.report, &self.open.export_options())?;
         let scope = diff::scope_of(&self.scope, &opened)?;
         let settings = diff::settings(&scope, self.skip, catalog.classes().chosen());
         let input = Input { scope: Some(scope), ..Input::open(opened.report.name(), &opened) };

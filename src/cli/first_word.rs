@@ -81,12 +81,12 @@ pub(super) fn with_tip(mut error: clap::Error, arguments: &[OsString]) -> clap::
                 .to_owned()
         }
         "csv" | "tsv" | "json" | "ndjson" | "html" | "markdown" | "md" => format!("--format {name}"),
-        "with" => {
-            "operators of a PyTorch trace of the same program: nsq import TRACE --onto REPORT.sqlite -o both.sqlite"
+        _ if !is_verb("run") => return error,
+        "sql" => {
+            "SQL of your own: nsq sql REPORT \"SELECT …\"; the SQL of a query: nsq show QUERY --sql"
                 .to_owned()
         }
-        _ if !is_verb("run") => return error,
-        "sql" => "the SQL of a query: nsq show QUERY --sql".to_owned(),
+        "page" | "report" | "playbook" => "queries, pages and reports of NVIDIA: -q NAME".to_owned(),
         "n" | "top" | "head" | "limit" => {
             "to see N rows: --rows N; for a query with the parameter limit: -p limit=N".to_owned()
         }

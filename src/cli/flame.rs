@@ -1,6 +1,6 @@
 //! `nsq flame`: the stacks of CPU samples or of GPU time as a flame graph, or for its viewers.
 
-use super::options::{LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
+use super::options::{LibraryArgs, LimitArgs, OpenWithArgs, ScopeArgs};
 use super::output::{must_differ, write_to};
 use crate::cli::reports;
 use crate::cli::reports::noted;
@@ -57,7 +57,7 @@ pub(super) struct Args {
     #[command(flatten)]
     limits: LimitArgs,
     #[command(flatten)]
-    open: OpenArgs,
+    open: OpenWithArgs,
     #[command(flatten)]
     library: LibraryArgs,
 }
@@ -97,7 +97,7 @@ impl Args {
 
     /// The name of a report, and its stacks.
     fn ask(&self, report: &Path, catalog: &Catalog, plan: &Plan) -> Result<(String, Vec<FlameStack>)> {
-        let opened = reports::open(report, &self.open)?;
+        let opened = reports::open(report, &self.open.for_reports(&self.reports)?)?;
         let limits = self.limits.limits(Threads::default());
         plan.check_presence(&Presence::new(&opened.schema, catalog), &opened.report.path)?;
         let scope = self.scope.resolve(&opened.schema)?;
@@ -132,7 +132,8 @@ pub(super) fn run(args: &Args) -> Result<u8> {
             "give one report, or use --format svg to compare two",
         ));
     }
-    must_differ(args.output.as_deref(), args.reports.iter().map(PathBuf::as_path))?;
+    let read = args.reports.iter().map(PathBuf::as_path).chain(args.open.trace());
+    must_differ(args.output.as_deref(), read)?;
     let catalog = args.library.load()?;
     let invocation = Invocation::parse(args.query()).with_params(&args.params())?;
     let plan = Plan::new(&catalog, &invocation, &Layout::Own)?;

@@ -131,7 +131,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     check(args)?;
     let catalog = args.library.load()?;
     let request = PageRequest::new(&catalog, "kernels", &args.params(), visible)?;
-    let opened = open(&args.report, &args.open)?;
+    let opened = open(&args.report, &args.open.export_options())?;
     let limits = args.limits.limits(Threads::default());
     let mut scope = args.scope.resolve(&opened.schema)?;
     if let Some(number) = args.pstep {

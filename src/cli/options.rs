@@ -103,6 +103,38 @@ impl OpenArgs {
     }
 }
 
+/// How a report is opened, alone or with a trace of the same program.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "Report")]
+pub(super) struct OpenWithArgs {
+    /// Add what a PyTorch trace of the same program knows of the GPU operations of an nsys report
+    ///
+    /// That is operators, shapes, modules and Python functions. Operations are paired by their correlation IDs, or else by
+    /// name, shape and order. `nsq import TRACE --onto EXPORT -o FILE` keeps the result in a file of your own.
+    #[arg(hide_short_help = true, long, value_name = "TRACE")]
+    with: Option<PathBuf>,
+    #[command(flatten)]
+    open: OpenArgs,
+}
+
+impl OpenWithArgs {
+    /// The trace.
+    pub(super) fn trace(&self) -> Option<&Path> {
+        self.with.as_deref()
+    }
+
+    /// The options for these reports. A trace belongs to one report.
+    pub(super) fn for_reports(&self, paths: &[PathBuf]) -> Result<ExportOptions> {
+        if self.with.is_some() && paths.len() > 1 {
+            return Err(Error::usage(
+                format!("--with adds a trace to one report, but {} are given", paths.len()),
+                "join each report with its own trace: nsq import TRACE --onto EXPORT -o FILE",
+            ));
+        }
+        Ok(ExportOptions { with: self.with.clone(), ..self.open.export_options() })
+    }
+}
+
 /// How exports and imports are cached.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Report")]
@@ -121,6 +153,7 @@ pub(super) struct KeepArgs {
 impl KeepArgs {
     pub(super) fn export_options(&self, nsys: Option<&Path>) -> ExportOptions {
         ExportOptions {
+            with: None,
             nsys: nsys.map(Path::to_owned),
             launcher: Some(PathBuf::from(MYSELF)).filter(|myself| myself.exists()),
             cache: CacheOptions {

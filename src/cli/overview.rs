@@ -16,6 +16,7 @@ Examples:
   nsq overview report.sqlite -o overview.html
   nsq report.sqlite --explain 1        or by its name, such as --explain host_sync
   nsq report.sqlite --whole            with start-up and warm-up
+  nsq report.sqlite --with trace.json  with the operators of a PyTorch trace of the same program
   nsq overview report.sqlite --iter step/3 -f json
 
 A gain is what a step takes less if the capture is replayed with the fix. Fixes are replayed together, \

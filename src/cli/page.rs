@@ -1,7 +1,7 @@
 //! `nsq page`: shows the tables of a page for one or more reports.
 
 use super::note;
-use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
+use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenWithArgs, ScopeArgs};
 use super::output::{OutputArgs, fitted, must_differ, write_to};
 use super::reports::{self, ManyArgs, asking, complain, inputs, open, tell};
 use nsq_ask::input::shortest_names;
@@ -53,7 +53,7 @@ pub(super) struct PageArgs {
     #[command(flatten)]
     pub(super) many: ManyArgs,
     #[command(flatten)]
-    pub(super) open: OpenArgs,
+    pub(super) open: OpenWithArgs,
     #[command(flatten)]
     pub(super) library: LibraryArgs,
     #[command(flatten)]
@@ -83,7 +83,8 @@ impl PageArgs {
     /// Asks the page `name` and prints it.
     pub(super) fn run(&self, name: &str) -> Result<u8> {
         let paths = reports::named(&self.reports)?;
-        must_differ(self.output.output.as_deref(), paths.iter().map(PathBuf::as_path))?;
+        let read = paths.iter().map(PathBuf::as_path).chain(self.open.trace());
+        must_differ(self.output.output.as_deref(), read)?;
         let format = if self.layout.is_none() { Some(self.output.format()?) } else { None };
         let mut catalog = self.library.load()?;
         // Duplicate rules are left to `nsq check`: a page may ask queries without classes.
@@ -106,7 +107,8 @@ impl PageArgs {
             ));
         }
         let asking = asking(&catalog, &self.scope, &self.classes, &self.limits, &self.many);
-        let opener = |path: &Path| open(path, &self.open);
+        let options = self.open.for_reports(&paths)?;
+        let opener = |path: &Path| open(path, &options);
         let begun = asking.page(&request, &inputs(&paths, shortest_names(&paths), &opener))?;
         tell(&begun.reports, 0, paths.len() > 1);
         let answered = (begun.reports.len(), paths.len());

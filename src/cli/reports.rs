@@ -1,7 +1,7 @@
 //! The reports that a command line names, how they are asked, and the errors of those that fail.
 
 use super::failures::complain_of_all;
-use super::options::{ClassArgs, LimitArgs, OpenArgs, ScopeArgs, ThreadArgs, no_instances};
+use super::options::{ClassArgs, LimitArgs, ScopeArgs, ThreadArgs, no_instances};
 use super::{note, progress};
 use nsq_ask::input::{Input, Opener};
 use nsq_ask::open_report::OpenReport;
@@ -9,7 +9,7 @@ use nsq_ask::queries::About;
 use nsq_ask::request::{Failed, Request};
 use nsq_files::interrupt;
 use nsq_library::catalog::Catalog;
-use nsq_report::report::report_paths;
+use nsq_report::report::{ExportOptions, report_paths};
 use nsq_value::error::Result;
 use regex::Regex;
 use std::path::{Path, PathBuf};
@@ -70,8 +70,8 @@ pub(super) fn inputs<'p>(
 }
 
 /// Opens a report with the options of the command line. Time spent exporting it does not count.
-pub(super) fn open(path: &Path, args: &OpenArgs) -> Result<OpenReport> {
-    interrupt::pause(|| OpenReport::new(path, &args.export_options())).map_err(no_instances)
+pub(super) fn open(path: &Path, options: &ExportOptions) -> Result<OpenReport> {
+    interrupt::pause(|| OpenReport::new(path, options)).map_err(no_instances)
 }
 
 /// Prints the notes that come with an answer, and returns it.

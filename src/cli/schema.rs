@@ -1,6 +1,6 @@
 //! `nsq schema`: shows what was captured, and which queries can run.
 
-use super::options::{LibraryArgs, LimitArgs, OpenArgs};
+use super::options::{LibraryArgs, LimitArgs, OpenWithArgs};
 use super::output::{OutputArgs, must_differ};
 use crate::cli::reports;
 use crate::cli::reports::noted;
@@ -35,7 +35,7 @@ pub(super) struct Args {
     #[command(flatten)]
     limits: LimitArgs,
     #[command(flatten)]
-    open: OpenArgs,
+    open: OpenWithArgs,
     #[command(flatten)]
     library: LibraryArgs,
 }
@@ -52,9 +52,11 @@ const ASKED: &str = "What can be asked";
 const UNREAD: &str = "What nsq does not read";
 
 pub(super) fn run(args: &Args) -> Result<u8> {
-    must_differ(args.output.output.as_deref(), [args.report.as_path()])?;
+    let read = std::iter::once(args.report.as_path()).chain(args.open.trace());
+    must_differ(args.output.output.as_deref(), read)?;
     let catalog = args.library.load()?;
-    let opened = reports::open(&args.report, &args.open)?;
+    let opened =
+        reports::open(&args.report, &args.open.for_reports(std::slice::from_ref(&args.report))?)?;
     let answers = opened.askable(&catalog, Shown::of(args.all))?;
     let unread = opened.unread(&catalog)?;
     let [captured, trust] =

@@ -1,7 +1,7 @@
 //! `nsq sql`: runs the user's own SQL.
 
 use super::first_word::is_statement;
-use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
+use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenWithArgs, ScopeArgs};
 use super::output::{OutputArgs, must_differ};
 use super::reports::{ManyArgs, complain, inputs, named, open, tell};
 use nsq_ask::input::shortest_names;
@@ -63,7 +63,7 @@ pub(super) struct Args {
     #[command(flatten)]
     limits: LimitArgs,
     #[command(flatten)]
-    open: OpenArgs,
+    open: OpenWithArgs,
     #[command(flatten)]
     library: LibraryArgs,
     #[command(flatten)]
@@ -84,7 +84,8 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         ));
     }
     let paths = named(std::slice::from_ref(&args.report))?;
-    must_differ(args.output.output.as_deref(), paths.iter().map(PathBuf::as_path))?;
+    let read = paths.iter().map(PathBuf::as_path).chain(args.open.trace());
+    must_differ(args.output.output.as_deref(), read)?;
     let (text, origin) = statement(args)?;
     let mut catalog = args.library.load()?;
     args.classes.choose(&mut catalog, [text.as_str()])?;
@@ -119,7 +120,8 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         script: Some(script),
         ..Request::new(&catalog)
     };
-    let opener = |path: &Path| open(path, &args.open);
+    let options = args.open.for_reports(&paths)?;
+    let opener = |path: &Path| open(path, &options);
     // People tell reports apart by short names; programs join them by the path that was given.
     let names = match args.output.format()?.is_for_people() {
         true => shortest_names(&paths),

@@ -30,9 +30,10 @@ pub(super) struct Args {
 impl Args {
     /// Whether it is to be looked at in the terminal: one report, and nothing asks for text or a file.
     pub(super) fn is_to_be_viewed(&self) -> bool {
-        let PageArgs { reports, output, layout, param, .. } = &self.page;
+        let PageArgs { reports, output, layout, param, open, .. } = &self.page;
         let asks_for_text = output.output.is_some() || output.format.is_some() || layout.is_some();
-        let is_plain = reports.len() == 1 && param.is_empty() && !asks_for_text;
+        let is_plain =
+            reports.len() == 1 && param.is_empty() && open.trace().is_none() && !asks_for_text;
         is_plain && io::stdin().is_terminal() && io::stdout().is_terminal()
     }
 }

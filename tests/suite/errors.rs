@@ -267,7 +267,7 @@ fn near_misses_run_or_say_what_to_type() {
     assert!(stdout(&["show", "cookbook/gate"]).starts_with("# Gate in CI"));
     assert!(stdout(&["show", "scripts"]).starts_with("# Tables"));
     let (into_file, absent) = (format!("{report}/x.csv"), format!("{file}.csv/x.csv"));
-    let errors: [(&[&str], &str); 18] = [
+    let errors: [(&[&str], &str); 20] = [
         (&["materialize", report, "-o", "out.duckdb"], "which DuckDB attaches"),
         (
             &["import", "trace.json", "-o", "out.csv"],
@@ -283,6 +283,11 @@ fn near_misses_run_or_say_what_to_type() {
         ),
         (&["list", "--nosuch"], "unexpected argument '--nosuch' found\n\nUsage"),
         (&["run", report, "-q", "top_kernels", "--limit", "3"], "to see N rows: --rows N"),
+        (
+            &["run", report, "--report", "cuda_gpu_kern_sum"],
+            "queries, pages and reports of NVIDIA: -q NAME",
+        ),
+        (&["run", report, "--sql", "SELECT 1"], "SQL of your own: nsq sql REPORT \"SELECT …\""),
         (&["run", report, "-q", "top_kernels", "--sql"], "nsq show QUERY --sql"),
         (&["run", report, "-q", "top_kernels", "--kernel", "x"], "-p kernel=VALUE"),
         (&["run", report, "-q", "top_kernels", "-o", "out.xlsx"], "CSV: -o out.csv"),

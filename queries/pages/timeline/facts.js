@@ -29,7 +29,6 @@ edge.addEventListener('pointerdown', event => {
   edge.addEventListener('pointerup', () => edge.removeEventListener('pointermove', move), {once: true})
 })
 
-const quoted = text => /^[\w/.:=@%+,-]+$/.test(text) ? text : "'" + text.replace(/'/g, "'\\''") + "'"
 const command = (...words) => make('code', '', ['nsq', ...words].join(' '))
 
 function longestPlace(rank, report) {
@@ -53,7 +52,7 @@ function findingFacts(lane, i) {
     ['place', count(i + 1) + ' of ' + count(lane.start.length) + ' on this GPU' + (lane.left > 0 ? ', the longest of ' + count(row.count) : '')],
     ['could save', row.adds > 0 ? 'up to ' + time(row.adds) + (row.steps ? ' per step' : '') + ' (' + row.addsPct.toFixed(1) + ' %), with a perfect fix of all places' : 'nothing more, after the fixes ranked before'],
     ['fix', row.remedy], ['what counts', row.ceiling], ['confidence', row.confidence],
-    ['all places, and how the gain was computed', command(quoted(lane.report.path), '--explain', row.rank)],
+    ['all places, and how the gain was computed', command(lane.report.given, '--explain', row.rank)],
   ]
 }
 function stepFacts(lane, i) {
@@ -76,7 +75,7 @@ function phaseFacts(lane, row) {
   if (row.load !== null) list.push(['module loading', time(row.load)])
   if (row.memory !== null) list.push(['allocation', time(row.memory)])
   list.push(['uploads', time(row.upload) + ', ' + scaled(row.bytes)])
-  list.push(['all phases', command('run', quoted(lane.report.path), '-q', 'capture_phases')])
+  list.push(['all phases', command('run', lane.report.given, '-q', 'capture_phases')])
   return list
 }
 function pathFacts(lane, i) {
@@ -84,7 +83,7 @@ function pathFacts(lane, i) {
   return [
     ['part', kind], ['all parts of this kind', time(own) + ', ' + share(own, row.path) + ' of the critical path'],
     ['why it matters', 'A step gets shorter only if parts of this path do.'],
-    ['by kernel, call and range', command('run', quoted(lane.report.path), '-q', 'critical_path')],
+    ['by kernel, call and range', command('run', lane.report.given, '-q', 'critical_path')],
   ]
 }
 const ID_OF = {'NVTX on GPU': 'range_id', NVTX: 'range_id', 'CUDA API': 'call_id', 'OS calls': 'call_id'}

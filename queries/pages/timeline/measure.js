@@ -105,7 +105,7 @@ function measure(from, to, own) {
     sumsBox.append(line)
     if (sum.left > 0 && sum.kind !== 'finding') {
       const note = make('p', 'dim', 'These lanes leave out ' + count(sum.left) + ' of their slices, so sums are too low. For exact sums: ')
-      for (const report of sum.cut) note.append(note.childElementCount > 0 ? ' ' : '', command('timeline', quoted(report.path), '--time', timeOption(report, start, end), '-o', 'part.html'))
+      for (const report of sum.cut) note.append(note.childElementCount > 0 ? ' ' : '', command('timeline', report.given, '--time', timeOption(report, start, end), '-o', 'part.html'))
       sumsBox.append(note)
     }
     sumsBox.append(make('div', 'tables', ...sum.groupings.map(grouping => table(sum, grouping))))

@@ -118,7 +118,7 @@ const isCut = lane => lane.left > 0 && lane.about === undefined
 function showMore(more) {
   if (!areSeveral) return more.textContent = 'For every slice of this window, add --time ' + timeOption(reports[0], view.from, view.to) + ' to the command.'
   const {report} = selected === null ? lanes.find(isCut) : selected.lane
-  more.replaceChildren('For every slice of this window of one report: ', command('timeline', quoted(report.path), '--time', timeOption(report, view.from, view.to), '-o', 'part.html'))
+  more.replaceChildren('For every slice of this window of one report: ', command('timeline', report.given, '--time', timeOption(report, view.from, view.to), '-o', 'part.html'))
 }
 
 function recall() {

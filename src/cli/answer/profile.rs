@@ -33,7 +33,9 @@ pub(super) fn answer<'a>(
     paths: &[PathBuf],
     clock: &mut Clock,
 ) -> Result<Answers<'a>> {
-    let open = |path: &PathBuf| clock.pause(|| reports::open(path, &args.open)).map(OpenReport::sharing);
+    let open = |path: &PathBuf| {
+        clock.pause(|| reports::open(path, &args.open.export_options())).map(OpenReport::sharing)
+    };
     let opened = paths.iter().map(open).collect::<Result<Vec<_>>>()?;
     let facts = opened.iter().map(|opened| {
         let mut facts = opened.heading(&Scope::default()).facts;

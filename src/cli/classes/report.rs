@@ -34,7 +34,7 @@ pub(super) struct Wanted<'a> {
 /// the original tool.
 pub(super) fn load(args: &Args, catalog: &Catalog, wanted: &Wanted<'_>) -> Result<Loaded> {
     let path = wanted.path;
-    let opened = reports::open(path, &args.open)?;
+    let opened = reports::open(path, &args.open.export_options())?;
     let (limits, compat) = (args.limits.limits(Threads::default()), args.seed_compat.is_some());
     let ask = |scope: &Scope, plans: &[Plan]| opened.answers(catalog, scope, plans, &limits).map(noted);
     let (mut scope, of_steps) =

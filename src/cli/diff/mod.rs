@@ -267,7 +267,8 @@ impl Args {
             }
             return Ok(Side::Baseline(saved, file));
         }
-        let opened = open(path, &self.open).map_err(|error| runs::or_baseline(path, error))?;
+        let opened =
+            open(path, &self.open.export_options()).map_err(|error| runs::or_baseline(path, error))?;
         let scope = scope_of(&self.scope, &opened)?;
         Ok(Side::Report { name, opened: Box::new(opened), scope: Box::new(scope) })
     }

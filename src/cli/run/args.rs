@@ -1,6 +1,6 @@
 //! The options of `nsq run`.
 
-use crate::cli::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
+use crate::cli::options::{ClassArgs, LibraryArgs, LimitArgs, OpenWithArgs, ScopeArgs};
 use crate::cli::output::OutputArgs;
 use crate::cli::reports::ManyArgs;
 use nsq_library::catalog::Catalog;
@@ -52,7 +52,7 @@ pub(in crate::cli) struct Args {
     #[command(flatten)]
     pub(super) many: ManyArgs,
     #[command(flatten)]
-    pub(super) open: OpenArgs,
+    pub(super) open: OpenWithArgs,
     #[command(flatten)]
     pub(super) library: LibraryArgs,
     #[command(flatten)]

@@ -28,7 +28,8 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         return Err(Error::usage("--layout needs a page", "`nsq list --pages` lists the pages"));
     }
     let paths = reports::named(&args.reports)?;
-    must_differ(args.output.output.as_deref(), paths.iter().map(PathBuf::as_path))?;
+    let read = paths.iter().map(PathBuf::as_path).chain(args.open.trace());
+    must_differ(args.output.output.as_deref(), read)?;
     let is_nsys = args.columns == ["nsys"];
     let layout = if is_nsys { Layout::Nsys(NsysUnits::default()) } else { Layout::Own };
     let named = named(&mut catalog, &args.query)?;
@@ -62,7 +63,8 @@ fn ask(
         false => paths.iter().map(|path| path.display().to_string()).collect(),
     };
     let are_several = paths.len() > 1;
-    let opener = |path: &Path| open(path, &args.open);
+    let options = args.open.for_reports(paths)?;
+    let opener = |path: &Path| open(path, &options);
     let mut begun = asking.queries(&inputs(paths, names, &opener), plans)?;
     let answered = (begun.reports.len(), paths.len());
     let (code, is_shown) = match are_several {

@@ -78,6 +78,38 @@ fn every_kernel_has_the_operator_that_it_has_in_the_trace() {
 }
 
 #[test]
+fn a_trace_is_added_to_a_report_for_one_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = trace(folder.path(), &program());
+    let export = export(folder.path(), &trace, "31, 77");
+    let both = joined(folder.path(), &export, &trace);
+    let with = ["--with", trace.to_str().unwrap()];
+    // Joined now, then from the cache, then for this run only.
+    for more in [&with[..], &with, &[&with[..], &["--no-cache"]].concat()] {
+        assert_eq!(run(&export, "op_efficiency", more), run(&both, "op_efficiency", &[]));
+    }
+    let report = export.to_str().unwrap();
+    let screen = stdout(&[&[report], &with[..]].concat());
+    let command = format!("nsq {report} --with {} -o overview.html", with[1]);
+    assert!(screen.contains(&command), "{screen}");
+    let trusted = run(&export, "capture_trust", &with);
+    let paired = "of 118 GPU operations";
+    assert!(
+        trusted.iter().any(|row| row.contains(paired) && row.contains("by name, shape")),
+        "{trusted:?}"
+    );
+    let refused: [(&[&str], &str); 3] = [
+        (&[report, report], "--with adds a trace to one report"),
+        (&[with[1]], "--with adds a trace to a report of nsys"),
+        (&[report, "-o", with[1]], "the output is the report itself"),
+    ];
+    for (words, said) in refused {
+        let (code, _, errors) = outcome(&[words, &with[..]].concat());
+        assert!(code == 2 && errors.contains(said), "{words:?}: {errors}");
+    }
+}
+
+#[test]
 fn kernels_that_one_recorder_lost_give_others_no_wrong_operator() {
     let folder = tempfile::tempdir().unwrap();
     let trace = trace(folder.path(), &program());

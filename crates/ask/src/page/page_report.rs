@@ -4,6 +4,7 @@ use crate::open_report::OpenReport;
 use crate::partials::ReportAnswers;
 use minijinja::Value;
 use nsq_value::error::Error;
+use nsq_value::shell::line_of;
 use nsq_value::table::ResultTable;
 use std::collections::BTreeMap;
 
@@ -19,7 +20,7 @@ pub struct ReportInput {
 }
 
 impl ReportInput {
-    /// The report by its file name, with two facts: its path, and what made it.
+    /// The report by its file name, with three facts: its path, the words that name it in a command, and what made it.
     pub fn of(open: &OpenReport) -> Self {
         let path = open.report.path.display().to_string();
         let made_by = match (&open.schema.nsys_version, open.schema.is_imported) {
@@ -27,7 +28,8 @@ impl ReportInput {
             (Some(version), false) => format!("nsys {version}"),
             (None, false) => "nsys of unknown version".to_owned(),
         };
-        let facts = BTreeMap::from([("path".to_owned(), path), ("made_by".to_owned(), made_by)]);
+        let facts = [("path", path), ("given", line_of(&open.report.words())), ("made_by", made_by)];
+        let facts = facts.map(|(name, text)| (name.to_owned(), text)).into();
         Self { name: open.report.name(), params: Vec::new(), facts }
     }
 }

@@ -323,6 +323,9 @@ impl Plan {
             help: match lack.flags.as_slice() {
                 [] => match kind {
                     Some(kind) => format!("{kind}s do not record it, or not this one; {see}"),
+                    None if lack.is_automatic => {
+                        format!("nsys records it without an option where the system allows it; {see}")
+                    }
                     None => see,
                 },
                 flags if lack.was_recorded => {

@@ -32,6 +32,8 @@ pub struct Lack {
     /// Whether the report has another table of the same flags: the flag was set, but no such event
     /// happened.
     pub was_recorded: bool,
+    /// Whether nsys records the data without an option, where the system allows it. Then there are no flags.
+    pub is_automatic: bool,
 }
 
 /// What records GPU work in a trace of this kind.
@@ -100,11 +102,20 @@ impl<'a> Presence<'a> {
             flags: Vec::new(),
             maker: self.schema.maker.clone(),
             was_recorded: false,
+            is_automatic: false,
         };
+        // What nsys records without an option is missing because the system does not allow it: no option helps.
+        lack.is_automatic = leaves.iter().any(|source| source.capture == "always");
         for source in &leaves {
-            lack.titles.push(source.title.clone());
+            // A table of older versions has the same title.
+            if !lack.titles.contains(&source.title) {
+                lack.titles.push(source.title.clone());
+            }
             lack.tables.push(self.reason(source));
-            if source.capture.starts_with('-') && !lack.flags.contains(&source.capture) {
+            if !lack.is_automatic
+                && source.capture.starts_with('-')
+                && !lack.flags.contains(&source.capture)
+            {
                 lack.flags.push(source.capture.clone());
             }
         }

@@ -21,6 +21,9 @@ use rusqlite::Connection;
 use std::fmt;
 use std::path::Path;
 
+/// The version of [`join`]: with another one, joined exports are made again.
+pub const RECIPE: &str = "onto 1";
+
 /// What was paired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Joined {
@@ -36,11 +39,38 @@ pub struct Joined {
     pub ranges: usize,
 }
 
+impl Joined {
+    /// What made the pairs.
+    fn how(&self) -> &'static str {
+        if self.by_correlation { "correlation ID" } else { "name, shape and order" }
+    }
+
+    /// Writes it among the facts of the export, from which `capture_trust` says how much was paired. The oldest exports
+    /// have none.
+    fn record(&self, export: &Connection) -> rusqlite::Result<()> {
+        let table = ["META_DATA_EXPORT", "EXPORT_META_DATA"].into_iter();
+        for table in table.filter(|table| export.table_exists(None, *table).unwrap_or_default()) {
+            let facts = [
+                ("NSQ_JOINED_OPERATIONS", self.export_ops.to_string()),
+                ("NSQ_JOINED_PAIRS", self.pairs.to_string()),
+                ("NSQ_JOINED_BY", self.how().to_owned()),
+            ];
+            for (name, value) in facts {
+                export.execute(
+                    &format!("INSERT INTO {table} (name, value) VALUES (?1, ?2)"),
+                    [name, &value],
+                )?;
+            }
+        }
+        Ok(())
+    }
+}
+
 impl fmt::Display for Joined {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { export_ops, trace_ops, pairs, by_correlation, ranges } = self;
+        let Self { export_ops, trace_ops, pairs, by_correlation: _, ranges } = self;
         let share = 100.0 * *pairs as f64 / (*export_ops).max(1) as f64;
-        let how = if *by_correlation { "correlation ID" } else { "name, shape and order" };
+        let how = self.how();
         write!(
             f,
             "paired {pairs} of {export_ops} GPU operations of the export ({share:.1} %) with the {trace_ops} of the \
@@ -90,12 +120,14 @@ pub fn join(
         });
     };
     let ranges = stacks::write(&mut ours, &theirs, (&left, &found), &stacks).map_err(failed)?;
-    ours.close().map_err(|(_, error)| failed(error))?;
-    Ok(Joined {
+    let joined = Joined {
         export_ops: found.export_ops,
         trace_ops: right.len(),
         pairs: found.pairs.len(),
         by_correlation: found.by_correlation,
         ranges,
-    })
+    };
+    joined.record(&ours).map_err(failed)?;
+    ours.close().map_err(|(_, error)| failed(error))?;
+    Ok(joined)
 }

@@ -1,8 +1,9 @@
 //! PyTorch trace, or database of AMD's profilers → SQLite, made once and cached.
 
 use super::ExportOptions;
-use super::cache::{Cache, CachedFile, Derived};
+use super::cache::{Cache, CachedFile, Derived, Key};
 use super::notices::{Listener, Notice};
+use crate::onto;
 use crate::rocm;
 use crate::trace::{self, ImportOptions, Imported, Progress};
 use nsq_value::cancel::Cancel;
@@ -33,6 +34,26 @@ pub(super) fn convert_once(
     Cache::new(&options.cache).derive(source, Derived::Trace, rocm::RECIPE, |fresh| {
         rocm::import(source, fresh, kind, &options.cache.cancel)
             .map_err(|error| without_fresh(error, source, fresh))
+    })
+}
+
+/// The report at `path`, whose export is `export`, with what `trace` knows of its operations: from the cache or joined
+/// now.
+pub(super) fn join_once(
+    (path, export): (&Path, &Path),
+    trace: &Path,
+    options: &ExportOptions,
+) -> Result<CachedFile> {
+    let cache = &options.cache;
+    let added = Key::of(trace, Derived::Trace, trace::RECIPE)?;
+    // Another export of the same report has another name in the cache.
+    let name = export.file_name().unwrap_or_default().to_string_lossy();
+    let recipe = format!("{} {} {added} {name}", onto::RECIPE, trace::RECIPE);
+    Cache::new(cache).derive(path, Derived::Trace, &recipe, |fresh| {
+        let shown = (cache.listener, &cache.cancel);
+        onto::join(export, trace, fresh, ImportOptions::default(), shown)
+            .map_err(|error| without_fresh(error, path, fresh))?;
+        added.check_unchanged(trace)
     })
 }
 

@@ -54,6 +54,8 @@ pub struct Report {
     /// The SQLite file that is read: the same file, or an export of it. Absolute, without links, so that
     /// every connection reads the file that was opened first, whatever a link says later.
     pub database: PathBuf,
+    /// The trace whose operators were added, if one was.
+    pub with: Option<PathBuf>,
     /// The connection that opening it left behind, until a session takes it.
     spare: Mutex<Option<Connection>>,
     /// Stops what happens before a session begins.
@@ -64,7 +66,7 @@ pub struct Report {
 
 impl Report {
     /// Opens a SQLite export, a `.nsys-rep`, a PyTorch trace, or a database of AMD's profilers. All but the first
-    /// are converted first.
+    /// are converted first. To an export of nsys, a trace can be added.
     pub fn open(path: &Path, options: &ExportOptions) -> Result<Self> {
         let kind = Kind::of(path)?;
         let (file, member) = file_of(path);
@@ -93,8 +95,24 @@ impl Report {
             },
             Kind::Trace => convert(import::import_once(path, options)?)?,
         };
+        let (connection, database, kept) = match &options.with {
+            None => (connection, database, kept),
+            Some(trace) => {
+                if matches!(kind, Kind::Trace) || rocm::kind_of(&connection).is_some() {
+                    return Err(Error::usage(
+                        format!(
+                            "--with adds a trace to a report of nsys, and {} is none",
+                            path.display()
+                        ),
+                        "give the export of nsys first: nsq EXPORT.sqlite --with TRACE",
+                    ));
+                }
+                convert(import::join_once((path, &database), trace, options)?)?
+            }
+        };
         let (spare, cancel) = (Mutex::new(Some(connection)), options.cache.cancel.clone());
-        Ok(Self { path: path.to_owned(), file, database, spare, cancel, _kept: kept })
+        let with = options.with.clone();
+        Ok(Self { path: path.to_owned(), file, database, with, spare, cancel, _kept: kept })
     }
 
     /// A read-only connection of its own, for one session: TEMP objects may be made on it. The file is
@@ -109,6 +127,12 @@ impl Report {
     /// Gives back a connection on which nothing was made, for the next session.
     pub fn spare(&self, connection: Connection) {
         *self.spare.lock().unwrap_or_else(PoisonError::into_inner) = Some(connection);
+    }
+
+    /// The words by which a command line names this report.
+    pub fn words(&self) -> Vec<String> {
+        let with = self.with.iter().flat_map(|trace| ["--with".to_owned(), trace.display().to_string()]);
+        std::iter::once(self.path.display().to_string()).chain(with).collect()
     }
 
     /// The name of this report in output: its file name.

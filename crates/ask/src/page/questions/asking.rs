@@ -349,7 +349,7 @@ impl<'q, 'a> Asking<'q, 'a> {
             reads_report: !plan.reads.is_empty(),
             report_index: one.report_index,
             scope: (!one.scope.is_whole()).then(|| serde_json::to_value(&one.scope).unwrap_or_default()),
-            command: command(self.questions, &report.path, plan, (&one.ask.query, &one.text)),
+            command: command(self.questions, report, plan, (&one.ask.query, &one.text)),
             ranges: one.ranges.clone(),
             notes,
         })

@@ -3,20 +3,21 @@
 use super::request::Questions;
 use nsq_engine::compile::Plan;
 use nsq_engine::scope::ScopeText;
+use nsq_report::report::Report;
 use nsq_value::shell::quoted;
 use nsq_value::table::Value as Cell;
-use std::path::Path;
 
 /// The words of the command that runs the same query. `None` if a parameter is too long to print, such
 /// as rows.
 pub(super) fn command(
     questions: &Questions<'_>,
-    report: &Path,
+    report: &Report,
     plan: &Plan,
     (query, scope): (&str, &ScopeText),
 ) -> Option<Vec<String>> {
-    let words = ["nsq", "run", &report.display().to_string(), "--query", query];
-    let mut words: Vec<String> = words.map(str::to_owned).into();
+    let mut words = ["nsq", "run"].map(str::to_owned).to_vec();
+    words.extend(report.words());
+    words.extend(["--query", query].map(str::to_owned));
     let header = &questions.catalog.query(query).ok()?.header;
     for (name, value) in &plan.bindings {
         let text = match value {

@@ -13,7 +13,7 @@ use std::time::UNIX_EPOCH;
 
 /// The cache key of a database that is made from a file.
 #[derive(Debug, Clone)]
-pub(super) struct Key {
+pub(crate) struct Key {
     /// The source file.
     pub(super) source: PathBuf,
     content: String,
@@ -22,7 +22,7 @@ pub(super) struct Key {
 
 impl Key {
     /// Hashes the file's size, modification time, head and tail, the kind of database and the recipe.
-    pub(super) fn of(source: &Path, kind: Derived, recipe: &str) -> Result<Self> {
+    pub(crate) fn of(source: &Path, kind: Derived, recipe: &str) -> Result<Self> {
         let content = sample(source).map_err(|e| Error::io(source, e))?;
         let mut hash = Sha256::new();
         for part in [content.as_str(), kind.folder(), recipe] {
@@ -34,7 +34,7 @@ impl Key {
     }
 
     /// Fails if the file changed after the key was made.
-    pub(super) fn check_unchanged(&self, source: &Path) -> Result<()> {
+    pub(crate) fn check_unchanged(&self, source: &Path) -> Result<()> {
         if sample(source).map_err(|e| Error::io(source, e))? == self.content {
             return Ok(());
         }

@@ -32,7 +32,7 @@ pub(crate) use cached_file::CachedFile;
 pub use cached_file::Derived;
 use cached_file::{FRESH, Hold, PART};
 use entry::{Entry, Wanted};
-use key::Key;
+pub(crate) use key::Key;
 use lock::KeyLock;
 pub use nsq_files::whole_file::cache_folder;
 use nsq_files::whole_file::{CacheFolder, find_cache, prepare, private_folder};
