@@ -157,14 +157,19 @@ fn call(command: &str) -> Option<String> {
     let mut words = command.split_whitespace().peekable();
     let verb = if words.next_if_eq(&"nsq").is_some() { words.next()? } else { "run" };
     let (mut name, mut details) = (None, Vec::new());
+    let mut about = Vec::new();
     while let Some(word) = words.next() {
         match option_in(word) {
             // Its answer without words has the relations too.
             Some(("--relations", "")) if verb == "list" => {}
             Some((option, "")) => details.push(format!("{} {}", argument(option)?, words.next()?)),
             Some(_) => return None,
+            None if verb == "list" => about.push(word),
             None => name = name.or(Some(word)),
         }
+    }
+    if !about.is_empty() {
+        details.push(format!("about '{}'", about.join(" ")));
     }
     let tool = match verb {
         "list" => "list_queries",
@@ -202,6 +207,10 @@ mod tests {
             (
                 "did you mean 'kernel_sum'? `nsq list` shows all queries.",
                 "did you mean 'kernel_sum'? list_queries shows all queries.",
+            ),
+            (
+                "`nsq list copy speed` searches for the words.",
+                "list_queries with about 'copy speed' searches for the words.",
             ),
             (
                 "`nsq run REPORT --query range_names` lists them",

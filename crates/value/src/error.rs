@@ -320,7 +320,7 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<
             let distance = edit_distance(&name, &lower);
             let rank = if is_long(&name) && lower.starts_with(&name) {
                 0
-            } else if is_long(&name) && lower.contains(&name) {
+            } else if is_long(&name) && lower.contains(&name) || words_of(&name) == words_of(&lower) {
                 1
             } else if distance <= 1 + name.chars().count() / 4 {
                 2
@@ -335,6 +335,13 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<
     scored.sort();
     scored.dedup();
     scored.into_iter().take(3).map(|(.., candidate)| candidate.to_owned()).collect()
+}
+
+/// The words of a name without their order: `kernels_top` means `top_kernels`.
+fn words_of(name: &str) -> Vec<&str> {
+    let mut words: Vec<&str> = name.split(['_', '-']).map(|word| word.trim_end_matches('s')).collect();
+    words.sort_unstable();
+    words
 }
 
 /// Levenshtein distance, in characters.
@@ -362,6 +369,7 @@ mod tests {
         let known = ["top_kernels", "cuda_gpu_kern_sum", "nvtx_sum"];
         assert_eq!(nearest("top_kernel", known), ["top_kernels"]);
         assert_eq!(nearest("kern_sum", known), ["cuda_gpu_kern_sum"]);
+        assert_eq!(nearest("kernel_top", known), ["top_kernels"]);
         assert_eq!(nearest("top_kernels_all", known), ["top_kernels"]);
         assert!(nearest("zzzzzz", known).is_empty());
     }

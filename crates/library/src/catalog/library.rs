@@ -194,20 +194,24 @@ impl Catalog {
     }
 
     fn by_alias(&self, name: &str) -> Result<&Entry<Query>> {
-        let mut names: Vec<&str> = self.queries.keys().map(String::as_str).collect();
-        for entry in self.queries.values() {
+        let mut names: Vec<&str> = Vec::new();
+        for (own, entry) in &self.queries {
             // Ignore errors in other files of the library.
             let Ok(query) = entry.get(Query::parse) else { continue };
             let aliases = query.header.nsys.iter().flat_map(|nsys| &nsys.aliases);
             if aliases.clone().any(|alias| alias == name) {
                 return Ok(entry);
             }
-            names.extend(aliases.map(String::as_str));
+            // Parts of pages are not what people look for.
+            if !query.header.internal {
+                names.push(own);
+                names.extend(aliases.map(String::as_str));
+            }
         }
         if let Some(help) = recipe_help(name) {
             return Err(Error::Unknown { what: "query", name: name.to_owned(), near: Vec::new(), help });
         }
-        Err(Error::unknown("query", name, names, "`nsq list` shows all queries."))
+        Err(Error::unknown("query", name, names, search_of(name)))
     }
 
     /// One error for each file of the library that cannot be read.
@@ -321,5 +325,15 @@ impl Catalog {
     /// The names of all relations and source views that a statement can read.
     pub fn relation_names(&self) -> impl Iterator<Item = &str> {
         self.relations.keys().chain(self.sources.keys()).map(String::as_str)
+    }
+}
+
+/// How to search for what a name means that no query has.
+fn search_of(name: &str) -> String {
+    let words: Vec<&str> = name.split(['_', '-', ' ']).collect();
+    let is_word = |word: &&str| !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric());
+    match words.iter().all(is_word) && name.len() <= 60 {
+        true => format!("`nsq list {}` searches for the words.", words.join(" ")),
+        false => "`nsq list` shows all queries.".to_owned(),
     }
 }
