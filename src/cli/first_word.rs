@@ -101,7 +101,8 @@ pub(super) fn with_tip(mut error: clap::Error, arguments: &[OsString]) -> clap::
     error
 }
 
-/// What clap says badly: a third report of `nsq diff`, which it takes for a subcommand, and a number that is none.
+/// What clap says badly: a third report of `nsq diff`, which it takes for a subcommand, a name after the report of
+/// `nsq schema`, and a number that is none.
 pub(super) fn in_other_words(error: &clap::Error, arguments: &[OsString]) -> Option<Error> {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
@@ -113,6 +114,14 @@ pub(super) fn in_other_words(error: &clap::Error, arguments: &[OsString]) -> Opt
         return Some(Error::usage(
             format!("'{third}' is a third report, and diff compares two"),
             "several runs of each: nsq diff --a A1 A2 --b B1 B2",
+        ));
+    }
+    let is_schema = arguments.get(1).is_some_and(|verb| verb == "schema");
+    if is_schema && error.kind() == ErrorKind::UnknownArgument {
+        let second = text(ContextKind::InvalidArg).filter(|word| !word.starts_with('-'))?;
+        return Some(Error::usage(
+            format!("'{second}' is a second report or a name, and schema takes one report"),
+            format!("for the columns of a table, query or page: nsq show {second}"),
         ));
     }
     let source = std::error::Error::source(error)?.downcast_ref::<ParseIntError>()?;
@@ -150,27 +159,40 @@ pub(super) fn is_statement(text: &str) -> bool {
 /// The error for a word that is neither a verb nor a file. It says what the word could have meant.
 pub(super) fn neither(word: &str, verbs: &Command) -> Error {
     let catalog = Catalog::load(&BUILT_IN, &Catalog::default_folders()).ok();
-    let help = catalog.and_then(|catalog| in_library(word, &catalog)).unwrap_or_else(|| {
-        let names = verbs.get_subcommands().filter(|verb| !verb.is_hide_set()).map(Command::get_name);
-        let near_verb = nearest(word, names).first().map(|verb| format!("`nsq {verb}`"));
-        let near_file = similar_names(Path::new(word)).first().map(|file| format!("the file '{file}'"));
-        let near: Vec<String> = near_verb.into_iter().chain(near_file).collect();
-        match near.is_empty() {
-            true => of_other_tools(word).unwrap_or_else(|| {
-                "`nsq help` lists the verbs; a report is given by its path, such as ./report.sqlite"
-                    .to_owned()
-            }),
-            false => format!("did you mean {}?", near.join(" or ")),
-        }
-    });
+    let known = || of_nsys(word).map(str::to_owned);
+    let help =
+        catalog.and_then(|catalog| in_library(word, &catalog)).or_else(known).unwrap_or_else(|| {
+            let names =
+                verbs.get_subcommands().filter(|verb| !verb.is_hide_set()).map(Command::get_name);
+            let near_verb = nearest(word, names).first().map(|verb| format!("`nsq {verb}`"));
+            let near_file =
+                similar_names(Path::new(word)).first().map(|file| format!("the file '{file}'"));
+            let near: Vec<String> = near_verb.into_iter().chain(near_file).collect();
+            match near.is_empty() {
+                true => of_other_tools(word).unwrap_or_else(|| {
+                    "`nsq help` lists the verbs; a report is given by its path, such as ./report.sqlite"
+                        .to_owned()
+                }),
+                false => format!("did you mean {}?", near.join(" or ")),
+            }
+        });
     Error::usage(format!("'{word}' is neither a verb of nsq nor a file"), help)
+}
+
+/// What to type for a verb of nsys, or what its window does.
+fn of_nsys(word: &str) -> Option<&'static str> {
+    match word {
+        "version" => Some("did you mean `nsq --version`?"),
+        "profile" | "record" | "start" => {
+            Some("nsys records: nsys profile -o report PROGRAM; then: nsq report.nsys-rep")
+        }
+        "open" | "view" | "ui" | "nsys-ui" => Some("a report is looked at with: nsq timeline REPORT"),
+        _ => None,
+    }
 }
 
 /// The verb of nsq for a verb of another tool: what `nsq list` finds first.
 fn of_other_tools(word: &str) -> Option<String> {
-    if word == "version" {
-        return Some("did you mean `nsq --version`?".to_owned());
-    }
     // A longer word is no verb, and looking for it takes time.
     if word.len() > LONGEST_VERB {
         return None;

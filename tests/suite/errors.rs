@@ -94,6 +94,8 @@ fn what_is_typed_first_is_a_path() {
         ("compare", "did you mean `nsq diff`? A report is given by its path"),
         ("gui", "did you mean `nsq timeline`? A report is given by its path"),
         ("version", "did you mean `nsq --version`?"),
+        ("view", "a report is looked at with: nsq timeline REPORT"),
+        ("profile", "nsys records: nsys profile"),
         ("shcema", "did you mean `nsq schema`?"),
         ("top_kernels", "it is a query: nsq run REPORT -q top_kernels"),
         ("efficiency", "it is a page: nsq run REPORT -q efficiency"),
@@ -267,12 +269,14 @@ fn near_misses_run_or_say_what_to_type() {
     assert!(stdout(&["show", "cookbook/gate"]).starts_with("# Gate in CI"));
     assert!(stdout(&["show", "scripts"]).starts_with("# Tables"));
     let (into_file, absent) = (format!("{report}/x.csv"), format!("{file}.csv/x.csv"));
-    let errors: [(&[&str], &str); 20] = [
+    let errors: [(&[&str], &str); 22] = [
         (&["materialize", report, "-o", "out.duckdb"], "which DuckDB attaches"),
         (
             &["import", "trace.json", "-o", "out.csv"],
             "nsq sql REPORT \"SELECT * FROM kernel\" -o out.csv",
         ),
+        (&["schema", report, "kernel"], "for the columns of a table, query or page: nsq show kernel"),
+        (&["show", report], "is a report, and show describes queries, pages and tables"),
         (&["diff", report, report, "--gate", "-5"], "expected a percentage of 0 or more"),
         (&["diff", report, report, report], "is a third report, and diff compares two"),
         (&["run", report, "-q", "top_kernels", "--rows", "-1"], "expected a whole number of 0 or more"),

@@ -12,7 +12,9 @@ use nsq_engine::execute::FUNCTIONS;
 use nsq_engine::normalize::{self, Installation, Scope, UNSCOPED};
 use nsq_library::catalog::Catalog;
 use nsq_library::manual::{Form, manual};
+use nsq_report::report::is_database;
 use nsq_value::error::{Error, Result};
+use nsq_value::shell;
 use std::path::{Path, PathBuf};
 
 /// Describe a query, page, table or chapter, or print its SQL
@@ -62,6 +64,13 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<u8> {
+    let path = Path::new(&args.name);
+    if matches!(is_database(path), Ok(true)) {
+        return Err(Error::usage(
+            format!("{} is a report, and show describes queries, pages and tables", path.display()),
+            format!("what the report holds: nsq schema {}", shell::path(path)),
+        ));
+    }
     let mut catalog = args.library.load()?;
     if args.json_schema {
         let mut invocation = Invocation::parse(&args.name);
