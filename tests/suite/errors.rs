@@ -94,7 +94,7 @@ fn what_is_typed_first_is_a_path() {
         ("compare", "did you mean `nsq diff`? A report is given by its path"),
         ("gui", "did you mean `nsq timeline`? A report is given by its path"),
         ("version", "did you mean `nsq --version`?"),
-        ("view", "a report is looked at with: nsq timeline REPORT"),
+        ("open", "a report is looked at with: nsq timeline REPORT"),
         ("profile", "nsys records: nsys profile"),
         ("shcema", "did you mean `nsq schema`?"),
         ("top_kernels", "it is a query: nsq run REPORT -q top_kernels"),
