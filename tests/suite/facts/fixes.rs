@@ -140,6 +140,40 @@ fn products_in_fp64_are_slow_on_some_gpus() {
     }
 }
 
+/// Half of the time, a kernel copies what others could have written in place; then a sixth.
+#[test]
+fn kernels_that_only_copy_are_a_family_where_they_take_a_fifth_of_the_time() {
+    let product = "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn";
+    for (copying, family) in [
+        ("void at::native::(anonymous namespace)::CatArrayBatchedCopy<float, 4>(float*)", "concatenations"),
+        (
+            "void cudnn::engines_precompiled::nchwToNhwcKernel<__half>(__half const*, __half*)",
+            "changes of layout",
+        ),
+        (
+            "void at::native::vectorized_elementwise_kernel<4, at::native::bfloat16_copy_kernel_cuda(at::TensorIteratorBase&)>(int)",
+            "type conversions",
+        ),
+    ] {
+        for (copy_ns, is_family) in [(5 * MS, true), (MS, false)] {
+            let capture = Capture::new();
+            for step in 0..20 {
+                let (called, at) = (999 * MS + step * 40 * US, 1_000 * MS + step * (5 * MS + copy_ns));
+                capture.launch(PID, called, product, (at, at + 5 * MS - US), 2 * step + 1);
+                let copied = (at + 5 * MS, at + 5 * MS + copy_ns - US);
+                capture.launch(PID, called + 20 * US, copying, copied, 2 * step + 2);
+            }
+            let rows = capture.rows("kernel_families", &["family", "now_ns", "then_ns"]);
+            assert_eq!(rows[0][0] == family, is_family, "{rows:?}");
+            if is_family {
+                assert_eq!(rows[0][1..], ["10000000", "5000000"]);
+                let screen = capture.screen();
+                assert!(screen.contains(", without them: mean step 10.00 ms → 5.00 ms."), "{screen}");
+            }
+        }
+    }
+}
+
 /// A step of one thread begins in the same nanosecond as one of another thread on another GPU.
 #[test]
 fn steps_that_begin_together_by_chance_are_those_of_one_gpu() {
