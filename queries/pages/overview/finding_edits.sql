@@ -77,7 +77,7 @@ SELECT
       WHEN confidence = 'low' THEN 3
       WHEN query = 'host_work' AND sums ->> 3 THEN 1.75
       -- No program overlaps perfectly.
-      WHEN edit GLOB 'overlap=*' AND edit NOT GLOB '*PINNED*' THEN 1.1
+      WHEN edit GLOB 'overlap=*' AND NOT edit GLOB '*PINNED*' THEN 1.1
       ELSE 1
     END,
     iif(query IN ('exposed_copies', 'exposed_pageable_copies', 'host_sync'), sums ->> 0, NULL)
