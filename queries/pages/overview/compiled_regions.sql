@@ -7,7 +7,7 @@ why: To see that Python runs between the parts of a compiled model while the GPU
 kind: info
 internal: true
 tags: [gpu, nvtx]
-reads: [gpu_window, idle_part, judged_window, nvtx_range, string]
+reads: [idle_part, judged_window, nvtx_range, string]
 requires: [idle_part, nvtx_range]
 rows_if: "EXISTS (SELECT 1 FROM string WHERE text GLOB 'Torch-Compiled Region: *')"
 params:
@@ -22,7 +22,7 @@ WITH
 region AS MATERIALIZED (
   SELECT nvtx_range.start_ns, nvtx_range.end_ns
   FROM nvtx_range
-  JOIN (SELECT min(start_ns) AS start_ns, max(end_ns) AS end_ns FROM gpu_window) AS win
+  JOIN (SELECT min(start_ns) AS start_ns, max(end_ns) AS end_ns FROM judged_window) AS win
     ON nvtx_range.start_ns BETWEEN win.start_ns AND win.end_ns
   WHERE nvtx_range.range_text GLOB 'Torch-Compiled Region: *'
 ),
