@@ -13,7 +13,7 @@ params:
   - {name: least, type: duration, default: 20us, min: 0, doc: "Shortest gap to count."}
 columns:
   - {name: place, type: text, label: "function", priority: 0, doc: "FILE(LINE): FUNCTION, with the line where the function begins: of those with half of the idle time, which spend half of their own time in it, the one that takes least time."}
-  - {name: call_count, type: int, unit: count, label: "calls", priority: 1, doc: "Calls of it that overlap a gap."}
+  - {name: call_count, type: int, unit: count, label: "calls", priority: 1, doc: "Its calls that overlap a gap."}
   - {name: total_ns, type: duration, unit: ns, label: "idle time", priority: 1, doc: "Idle time of the GPUs in its calls."}
   - {name: idle_pct, type: percent, unit: percent, label: "% of idle time", priority: 0, doc: "total_ns as a share of the idle time of all GPUs."}
 checks:
