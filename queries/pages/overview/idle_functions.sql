@@ -9,6 +9,7 @@ internal: true
 tags: [gpu]
 reads: [all_python_frame, gpu_window, idle_part]
 requires: [all_python_frame, idle_part]
+rows_if: EXISTS (SELECT 1 FROM gpu_window WHERE 10 * idle_ns >= window_ns)
 params:
   - {name: least, type: duration, default: 20us, min: 0, doc: "Shortest gap to count."}
 columns:
@@ -19,9 +20,9 @@ columns:
 checks:
   - total_ns >= 0
 limits: >-
-  Of the thread that launches after most idle time. Functions of PyTorch count only in torch/cuda, torch/optim and
-  torch/utils/data, and a function with more than four fifths of the time does not count. The idle time of a function that
-  calls itself is at most its own.
+  There are no rows where no GPU idles for a tenth of its window. Only the thread counts that launches after most idle
+  time. Functions of PyTorch count only in torch/cuda, torch/optim and torch/utils/data, and a function with more than
+  four fifths of the time does not count. The idle time of a function that calls itself is at most its own.
 ---*/
 WITH
 thread AS (

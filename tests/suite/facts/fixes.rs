@@ -238,3 +238,18 @@ fn what_needs_perfect_overlap_does_not_come_first_for_a_little_more() {
     assert_eq!(first_fixes(&capture)[..2], ["allocation", "exposed_copies"]);
     assert!(capture.screen().contains("Main cause: allocation."));
 }
+
+/// A download has no next batch that could be copied ahead.
+#[test]
+fn a_download_is_to_be_smaller_or_later() {
+    let capture = Capture::new();
+    for step in 0..30 {
+        let (at, correlation) = (1_000 * MS + step * 20 * MS, 10 * step);
+        capture.launch(PID, at - 20 * US, "gemm", (at, at + 10 * MS), correlation + 1);
+        let read = (at + 10_010 * US, at + 18_010 * US);
+        blocking_copy(&capture, false, at + 10 * MS, read, correlation + 2);
+    }
+    assert_eq!(first_fixes(&capture)[0], "exposed_pageable_copies");
+    let fix = "Fix: Copy less (reduce the result on the GPU first), or copy to pinned memory (cudaMallocHost) on";
+    assert!(capture.screen().contains(fix), "{}", capture.screen());
+}
