@@ -179,6 +179,13 @@ worded AS (
         THEN printf('Each takes %.0f µs: latency binds.', 0.001 * ceiling_ns / interval_count)
           || ' Use a one-shot all-reduce, fuse it with the kernel after it, or split the model over fewer GPUs.'
           || iif(is_pytorch, ' In PyTorch: torch.distributed._symmetric_memory; vLLM has a custom all-reduce.', '')
+      WHEN query = 'exposed_communication'
+        AND top_subject = 'AllReduce'
+        AND is_serial
+        AND interval_count >= 8 * step_count
+        THEN 'The next kernel needs each result, as in tensor parallelism: split the batch or the sequence into parts,'
+          || ' so that one part transfers while another computes.'
+          || iif(is_pytorch, ' In PyTorch: sequence parallelism with asynchronous tensor parallelism.', '')
       -- An exchange of rows, tokens or sequences has no gradients to put into buckets.
       WHEN query = 'exposed_communication' AND top_subject IN ('SendRecv', 'AllToAll') AND late_pct >= 25
         THEN printf('First balance the ranks: %.0f %% of this is waiting for late ones;', late_pct)

@@ -21,8 +21,8 @@ checks:
   - total_ns >= 0
 limits: >-
   There are no rows where no GPU idles for a tenth of its window. Only the thread counts that launches after most idle
-  time. Functions of PyTorch count only in torch/cuda, torch/optim and torch/utils/data, and a function with more than
-  four fifths of the time does not count. The idle time of a function that calls itself is at most its own.
+  time. Functions of PyTorch count only in torch/cuda and torch/optim, and a function with more than four fifths of the
+  time does not count. The idle time of a function that calls itself is at most its own.
 ---*/
 WITH
 thread AS (
@@ -60,7 +60,6 @@ called AS (
       NOT frame.is_torch
       OR frame.file_name GLOB '*torch/cuda/*'
       OR frame.file_name GLOB '*torch/optim/*'
-      OR frame.file_name GLOB '*torch/utils/data/*'
     )
 )
 SELECT

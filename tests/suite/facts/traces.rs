@@ -359,3 +359,33 @@ fn graph_breaks_are_the_fix_where_python_runs_between_compiled_regions() {
         assert_eq!(screen.contains(fix), is_broken, "{screen}");
     }
 }
+
+/// Both have the same kernel: what PyTorch calls says whether a stage waits for the one before, or all for each other.
+#[test]
+fn a_receive_of_a_pipeline_waits_for_the_stage_before() {
+    for (name, fix) in [
+        ("nccl:recv", "Fix: In a pipeline: balance the stages, use more and smaller microbatches"),
+        ("nccl:all_to_all", "Fix: Start the exchange before its result is needed"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut events = Vec::new();
+        for step in 0..20 {
+            let (at, gpu) = (1_000 + 60 * step, 10_000 + 6_000 * step);
+            events.push(event("user_annotation", &format!("ProfilerStep#{step}"), at, 58));
+            events.push(event("user_annotation", name, at + 2, 12));
+            for (called, kernel, start, dur, stream) in [
+                (at + 5, "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", gpu, 2_000, 20),
+                (at + 30, "gemm", gpu + 2_005, 3_980, 7),
+            ] {
+                let launch = launched("", 100, 0, called, dur, called)
+                    .replace("\"gemm\"", &format!("\"{kernel}\""))
+                    .replace("\"tid\":7", &format!("\"tid\":{stream}"))
+                    .replace("\"stream\":7", &format!("\"stream\":{stream}"))
+                    .replace(&format!("\"ts\":{},", called + 10), &format!("\"ts\":{start},"));
+                events.push(launch);
+            }
+        }
+        let screen = stdout(&[trace(folder.path(), &events).to_str().unwrap()]);
+        assert!(screen.contains(fix), "{screen}");
+    }
+}
