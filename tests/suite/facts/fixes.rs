@@ -145,7 +145,10 @@ fn products_in_fp64_are_slow_on_some_gpus() {
 fn kernels_that_only_copy_are_a_family_where_they_take_a_fifth_of_the_time() {
     let product = "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn";
     for (copying, family) in [
-        ("void at::native::(anonymous namespace)::CatArrayBatchedCopy<float, 4>(float*)", "concatenations"),
+        (
+            "void at::native::(anonymous namespace)::CatArrayBatchedCopy<float, 4>(float*)",
+            "concatenations",
+        ),
         (
             "void cudnn::engines_precompiled::nchwToNhwcKernel<__half>(__half const*, __half*)",
             "changes of layout",
