@@ -209,7 +209,7 @@ const ROWS_FROM_TRACES: [&str; 12] = [
 
 /// Findings that only real reports, seeded faults, captures of `tests/suite/facts`, `recipes` and `steps`, or the example show: see
 /// `tests/suite/findings.rs`.
-const ROWS_ON_REAL_REPORTS: [&str; 21] = [
+const ROWS_ON_REAL_REPORTS: [&str; 22] = [
     "allocating_range",
     "collective_traffic",
     "compile_gaps",
@@ -228,6 +228,7 @@ const ROWS_ON_REAL_REPORTS: [&str; 21] = [
     "peer_wait",
     "peer_waits",
     "rank_wait",
+    "shared_gpu",
     "small_copies",
     "step_trend",
     "tiny_kernels",

@@ -256,3 +256,29 @@ fn a_download_is_to_be_smaller_or_later() {
     let fix = "Fix: Copy less (reduce the result on the GPU first), or copy to pinned memory (cudaMallocHost) on";
     assert!(capture.screen().contains(fix), "{}", capture.screen());
 }
+
+/// The GPU never idles, and three short kernels wait for three long ones of another thread.
+#[test]
+fn steps_that_wait_for_kernels_of_another_thread_say_so() {
+    let capture = Capture::new();
+    for step in 0..30 {
+        let at = 1_000 * MS + step * 20 * MS;
+        capture.range(PID | 1, &format!("step {step}"), (at, at + 18_220 * US));
+        for nth in 0..3 {
+            let (called, start) = (at + (nth + 1) * 20 * US, at + 200 * US + nth * 6 * MS);
+            let correlation = 10 * step + 2 * nth + 1;
+            let launch = (called + 5 * US, called + 10 * US);
+            capture.call(PID | 2, "cudaLaunchKernel_v7000", launch, correlation, 0);
+            capture.kernel(PID, "batch", (start, start + 5_500 * US), 13, correlation);
+            let answer = (start + 5_501 * US, start + 5_990 * US);
+            capture.launch(PID, called, "answer", answer, correlation + 1);
+        }
+        let wait = (at + 100 * US, at + 18_210 * US);
+        capture.call(PID | 1, "cudaStreamSynchronize_v3020", wait, 10 * step + 9, 0);
+    }
+    let rows = capture.rows("shared_gpu", &["tid", "own_ns", "other_ns", "kernel_name"]);
+    assert_eq!(rows, [["1", "1471930", "16555460", "batch"]]);
+    let screen = capture.screen();
+    assert!(screen.contains("In each step of thread 1, its own kernels take 1.47 ms"), "{screen}");
+    assert!(screen.contains("those of other threads 16.56 ms, mostly `batch`."), "{screen}");
+}
