@@ -14,7 +14,7 @@ finding:
   remedy: >-
     Do this work ahead while the GPU runs, in another thread, or on the GPU.
   in_pytorch: >-
-    torch.compile for Python code.
+    batches from DataLoader workers, sampling and metrics on the GPU, logs and files from a thread.
   link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
   confidence: medium
   frees: idle

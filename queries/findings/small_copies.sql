@@ -24,7 +24,7 @@ finding:
 params:
   - {name: copies, type: int, default: 20, min: 2, doc: "Smallest number of copies in a run."}
   - {name: largest, type: bytes, default: 16384, min: 1, doc: "Largest small copy."}
-  - {name: gap, type: duration, default: 30us, min: 0, doc: "A run ends at a longer time between two copies."}
+  - {name: gap, type: duration, default: 60us, min: 0, doc: "A run ends at a longer time between two copies."}
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of a copy, on the report's clock."}

@@ -209,14 +209,16 @@ const ROWS_FROM_TRACES: [&str; 12] = [
 
 /// Findings that only real reports, seeded faults, captures of `tests/suite/facts`, `recipes` and `steps`, or the example show: see
 /// `tests/suite/findings.rs`.
-const ROWS_ON_REAL_REPORTS: [&str; 19] = [
+const ROWS_ON_REAL_REPORTS: [&str; 22] = [
     "allocating_range",
     "collective_traffic",
     "compile_gaps",
+    "compiled_regions",
     "feeding_calls",
     "fp32_matmul",
     "graph_building",
     "green_contexts",
+    "idle_functions",
     "job_hang",
     "kernel_trend",
     "lock_turns",
@@ -226,6 +228,7 @@ const ROWS_ON_REAL_REPORTS: [&str; 19] = [
     "peer_wait",
     "peer_waits",
     "rank_wait",
+    "shared_gpu",
     "small_copies",
     "step_trend",
     "tiny_kernels",

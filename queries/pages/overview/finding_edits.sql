@@ -13,7 +13,7 @@ params:
   - {name: at_least_pct, type: real, default: 0.5, min: 0, max: 100, doc: "Smallest time in a finding's intervals, as a share of the GPUs' windows in percent."}
 columns:
   - {name: rank, type: int, priority: 1, doc: "Place of the finding by name, from 1."}
-  - {name: edits, type: text, priority: 0, doc: "A JSON array: name of the finding, those that it narrows, the edits of its fix, as in the relation replayed_window, those of a program without the operations, if any, and by how much its gain is divided to rank it: 3 if its confidence is low, 1.75 for code of the host without a place, else 1; and the time of its intervals, if what the host does meanwhile is another fix's, else null."}
+  - {name: edits, type: text, priority: 0, doc: "A JSON array: name of the finding, those that it narrows, the edits of its fix, as in the relation replayed_window, those of a program without the operations, if any, and by how much its gain is divided to rank it: 3 if its confidence is low, 1.75 for code of the host without a place, 1.1 if only perfect overlap gains it, else 1; and the time of its intervals, if what the host does meanwhile is another fix's, else null."}
 limits: >-
   Nothing is replayed if launches failed, or if much work is missing. PINNED in an edit is how many times as fast large
   copies would be from and to pinned memory, from pinned_rate.
@@ -73,7 +73,13 @@ SELECT
       '@' || coalesce((sums ->> 1) || ';' || (sums ->> 2), sums ->> 1, sums ->> 2, '')
     ),
     replace(avoid, '@', '@' || (sums ->> 1)),
-    CASE WHEN confidence = 'low' THEN 3 WHEN query = 'host_work' AND sums ->> 3 THEN 1.75 ELSE 1 END,
+    CASE
+      WHEN confidence = 'low' THEN 3
+      WHEN query = 'host_work' AND sums ->> 3 THEN 1.75
+      -- No program overlaps perfectly.
+      WHEN edit GLOB 'overlap=*' AND NOT edit GLOB '*PINNED*' THEN 1.1
+      ELSE 1
+    END,
     iif(query IN ('exposed_copies', 'exposed_pageable_copies', 'host_sync'), sums ->> 0, NULL)
   ) AS edits
 FROM found

@@ -14,7 +14,7 @@ params:
 columns:
   - {name: rank, type: int, priority: 0, doc: "Place of the fix, from 1: the best one first, where an uncertain gain counts less. 0 for the capture as it is."}
   - {name: finding, type: text, priority: 0, doc: "Name of the finding; null for the capture as it is."}
-  - {name: step_count, type: int, unit: count, label: "steps", priority: 1, doc: "Steps after the warm-up; null for the whole report, if it has no steps."}
+  - {name: step_count, type: int, unit: count, label: "steps", priority: 1, doc: "Steps after the warm-up on that GPU; null for the whole report, if it has no steps."}
   - {name: now_ns, type: duration, unit: ns, label: "now", priority: 0, doc: "Mean time of a step on the GPU where it takes longest, or the time of the whole report."}
   - {name: alone_ns, type: duration, unit: ns, label: "alone", priority: 0, doc: "The same with this fix alone."}
   - {name: avoided_ns, type: duration, unit: ns, label: "without", priority: 1, doc: "The same without the operations that the fix hides; null if it hides none."}
@@ -47,7 +47,8 @@ win AS MATERIALIZED (
   FROM judged_window
 ),
 now AS MATERIALIZED (
-  SELECT max(step_count) AS step_count, max((end_ns - start_ns) / count) AS now_ns, sum(count) AS all_count
+  -- Of the GPU where a step takes longest: max() alone chooses the row.
+  SELECT step_count, max((end_ns - start_ns) / count) AS now_ns, (SELECT sum(count) FROM win) AS all_count
   FROM win
 ),
 asked AS MATERIALIZED (

@@ -162,6 +162,85 @@ machine AS MATERIALIZED (
       FROM told
     ) AS late_pct
   FROM captured
+),
+-- The words of the program's framework, and of the GPU's maker.
+worded AS (
+  SELECT
+    *,
+    CASE
+      WHEN query = 'queued_work' AND is_windows
+        THEN 'Use hardware-accelerated GPU scheduling, or Linux. If streams wait for each other, find the event.'
+      -- Latency binds them, and the next kernel needs their result.
+      WHEN query = 'exposed_communication'
+        AND top_subject = 'AllReduce'
+        AND is_serial
+        AND interval_count >= 1000
+        AND ceiling_ns < 50000 * interval_count
+        THEN printf('Each takes %.0f µs: latency binds.', 0.001 * ceiling_ns / interval_count)
+          || ' Use a one-shot all-reduce, fuse it with the kernel after it, or split the model over fewer GPUs.'
+          || iif(is_pytorch, ' In PyTorch: torch.distributed._symmetric_memory; vLLM has a custom all-reduce.', '')
+      WHEN query = 'exposed_communication'
+        AND top_subject = 'AllReduce'
+        AND is_serial
+        AND interval_count >= 8 * step_count
+        THEN 'The next kernel needs each result, as in tensor parallelism: split the batch or the sequence into parts,'
+          || ' so that one part transfers while another computes.'
+          || iif(is_pytorch, ' In PyTorch: sequence parallelism with asynchronous tensor parallelism.', '')
+      -- An exchange of rows, tokens or sequences has no gradients to put into buckets.
+      WHEN query = 'exposed_communication' AND top_subject IN ('SendRecv', 'AllToAll') AND late_pct >= 25
+        THEN printf('First balance the ranks: %.0f %% of this is waiting for late ones;', late_pct)
+          || ' of experts, by capacity or an auxiliary loss. Then start the exchange before its result is needed, while'
+          || ' other kernels run, in parts.'
+          || iif(
+            is_pytorch,
+            ' In PyTorch: async_op=True with a later wait(); in TorchRec, TrainPipelineSparseDist.',
+            ''
+          )
+      WHEN query = 'exposed_communication' AND top_subject IN ('SendRecv', 'AllToAll')
+        THEN 'Start the exchange before its result is needed, while other kernels run: of embeddings, one batch'
+          || ' ahead; of experts and sequences, in parts. Balance ranks that wait for each other in it.'
+          || iif(
+            is_pytorch,
+            ' In PyTorch: async_op=True with a later wait(); in TorchRec, TrainPipelineSparseDist.',
+            ''
+          )
+      -- A download has no next batch.
+      WHEN query IN ('exposed_copies', 'exposed_pageable_copies')
+        AND top_subject = 'Device-to-Host'
+        AND top_subject_pct >= 80
+        THEN 'Copy less (reduce the result on the GPU first), or copy '
+          || iif(query = 'exposed_copies', '', 'to pinned memory (cudaMallocHost) ')
+          || 'on another stream while kernels run, and read it a step later.'
+          || iif(
+            is_pytorch,
+            ' In PyTorch: argmax() or topk() before .cpu(), or copy_() into a pinned tensor with non_blocking=True.',
+            ''
+          )
+      -- Gradients of 16 bits get no shorter.
+      WHEN query = 'exposed_communication' AND sends_16_bits
+        THEN replace(remedy, ', send fewer bytes,', '')
+          || iif(
+            is_pytorch,
+            ' In PyTorch: DDP bucket_cap_mb, FSDP prefetching, or async_op=True, and wait() later.',
+            ''
+          )
+      WHEN query = 'fp32_matmul' AND is_before_ampere
+        THEN 'Run them on tensor cores, in FP16.'
+          || iif(is_pytorch, ' In PyTorch: torch.autocast(dtype=torch.float16), with a GradScaler for training.', '')
+      WHEN query = 'launch_bound' AND is_in_graphs
+        THEN 'Prepare and launch the next graph while this one runs, or capture the preparation, too. Most kernels'
+          || ' are in graphs already.'
+      WHEN query = 'tiny_kernels' AND is_in_graphs THEN replace(remedy, ' A CUDA graph makes the gaps shorter.', '')
+      -- Ranks wait for each other within the step, and sizes are read back.
+      WHEN query = 'launch_bound' AND waits_for_ranks
+        THEN 'Fuse small kernels, or give each launch more work with a larger batch.'
+          || ' Graphs fit only between the collectives.'
+          || iif(is_pytorch, ' In PyTorch: torch.compile, and fused=True in optimizers.', '')
+      ELSE iif(is_amd, replace(replace(remedy, 'CUDA graph', 'HIP graph'), 'SMs', 'compute units'), remedy)
+        || iif(in_pytorch <> '' AND is_pytorch, ' In PyTorch: ' || in_pytorch, '')
+    END AS words
+  FROM told
+  CROSS JOIN machine
 )
 SELECT
   row_number() OVER (
@@ -203,51 +282,18 @@ SELECT
     ELSE iif(is_amd, replace(claim, 'SMs', 'compute units'), claim)
   END AS claim,
   ceiling,
-  -- The words of the program's framework, and of the GPU's maker.
-  CASE
-    WHEN query = 'queued_work' AND is_windows
-      THEN 'Use hardware-accelerated GPU scheduling, or Linux. If streams wait for each other, find the event.'
-    -- Latency binds them, and the next kernel needs their result.
-    WHEN query = 'exposed_communication'
-      AND top_subject = 'AllReduce'
-      AND is_serial
-      AND interval_count >= 1000
-      AND ceiling_ns < 50000 * interval_count
-      THEN printf('Each takes %.0f µs: latency binds.', 0.001 * ceiling_ns / interval_count)
-        || ' Use a one-shot all-reduce, fuse it with the kernel after it, or split the model over fewer GPUs.'
-        || iif(is_pytorch, ' In PyTorch: torch.distributed._symmetric_memory; vLLM has a custom all-reduce.', '')
-    -- An exchange of rows, tokens or sequences has no gradients to put into buckets.
-    WHEN query = 'exposed_communication' AND top_subject IN ('SendRecv', 'AllToAll') AND late_pct >= 25
-      THEN printf('First balance the ranks: %.0f %% of this is waiting for late ones;', late_pct)
-        || ' of experts, by capacity or an auxiliary loss. Then start the exchange before its result is needed, while'
-        || ' other kernels run, in parts.'
-        || iif(is_pytorch, ' In PyTorch: async_op=True with a later wait(); in TorchRec, TrainPipelineSparseDist.', '')
-    WHEN query = 'exposed_communication' AND top_subject IN ('SendRecv', 'AllToAll')
-      THEN 'Start the exchange before its result is needed, while other kernels run: of embeddings, one batch ahead; of'
-        || ' experts and sequences, in parts. Balance ranks that wait for each other in it.'
-        || iif(is_pytorch, ' In PyTorch: async_op=True with a later wait(); in TorchRec, TrainPipelineSparseDist.', '')
-    -- Gradients of 16 bits get no shorter.
-    WHEN query = 'exposed_communication' AND sends_16_bits
-      THEN replace(remedy, ', send fewer bytes,', '')
-        || iif(is_pytorch, ' In PyTorch: DDP bucket_cap_mb, FSDP prefetching, or async_op=True, and wait() later.', '')
-    WHEN query = 'fp32_matmul' AND is_before_ampere
-      THEN 'Run them on tensor cores, in FP16.'
-        || iif(is_pytorch, ' In PyTorch: torch.autocast(dtype=torch.float16), with a GradScaler for training.', '')
-    WHEN query = 'launch_bound' AND is_in_graphs
-      THEN 'Prepare and launch the next graph while this one runs, or capture the preparation, too. Most kernels are in'
-        || ' graphs already.'
-    WHEN query = 'tiny_kernels' AND is_in_graphs THEN replace(remedy, ' A CUDA graph makes the gaps shorter.', '')
-    -- Ranks wait for each other within the step, and sizes are read back.
-    WHEN query = 'launch_bound' AND waits_for_ranks
-      THEN 'Fuse small kernels, or give each launch more work with a larger batch.'
-        || ' Graphs fit only between the collectives.'
-        || iif(is_pytorch, ' In PyTorch: torch.compile, and fused=True in optimizers.', '')
-    ELSE iif(is_amd, replace(replace(remedy, 'CUDA graph', 'HIP graph'), 'SMs', 'compute units'), remedy)
-      || iif(in_pytorch <> '' AND is_pytorch, ' In PyTorch: ' || in_pytorch, '')
-  END AS remedy,
+  -- HIP has the same functions.
+  replace(
+    replace(
+      replace(words, iif(is_amd, ', or use cudaMemcpyBatchAsync (CUDA 12.8 or newer)', ''), ''),
+      iif(is_amd, 'cudaM', ''),
+      'hipM'
+    ),
+    iif(is_amd, 'cudaStream', ''),
+    'hipStream'
+  ) AS remedy,
   link,
   coalesce(missing, lacks) AS lacks,
   iif(missing IS NULL, help, printf('`nsq run REPORT -q %s` lists them', look_at)) AS help
-FROM told
-CROSS JOIN machine
+FROM worded
 ORDER BY rank

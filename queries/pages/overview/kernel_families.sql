@@ -1,6 +1,6 @@
 /*---
 name: kernel_families
-version: 5
+version: 6
 title: Families of kernels
 summary: The families with the most kernel time, and a step if they ran twice as fast.
 why: Where kernels bind, only faster ones help. These are the ones to look into, and what that gains.
@@ -12,7 +12,7 @@ requires: [judged_window, kernel]
 params:
   - {name: at_least_pct, type: real, default: 20, min: 0, max: 100, doc: "Smallest share of a family."}
 columns:
-  - {name: rank, type: int, label: "#", priority: 1, doc: "Rank from 1, most time first."}
+  - {name: rank, type: int, label: "#", priority: 1, doc: "Rank from 1: a family that is_avoidable first, then the one with most time."}
   - {name: family, type: text, priority: 0, doc: "What the kernels do; null for one function of no known class."}
   - {name: kernel_name, type: text, label: "kernel", priority: 0, doc: "Its function with the most time."}
   - {name: kernel_pct, type: percent, unit: percent, label: "% of family", priority: 1, doc: "Share of this function in its family."}
@@ -20,11 +20,12 @@ columns:
   - {name: total_ns, type: duration, unit: ns, label: "total", priority: 1, doc: "Their time."}
   - {name: time_pct, type: percent, unit: percent, label: "% of kernels' time", priority: 0, doc: "total_ns as a share of all kernels without collectives."}
   - {name: now_ns, type: duration, unit: ns, label: "now", priority: 0, doc: "Mean time of a step on the GPU where it takes longest, or the time of the whole report."}
-  - {name: then_ns, type: duration, unit: ns, label: "then", priority: 0, doc: "The same if each kernel of the family took half its time."}
+  - {name: then_ns, type: duration, unit: ns, label: "then", priority: 0, doc: "The same if each kernel of the family took half its time; where is_avoidable, without the kernels."}
   - {name: least_ns, type: duration, unit: ns, label: "at best", priority: 1, doc: "The least that it could take without them: what they take off at half their time, twice, but no less than copying_ns."}
   - {name: copying_ns, type: duration, unit: ns, label: "copying", priority: 3, doc: "Mean time in a step of the copies of one direction between host and GPU, for the direction with more: they share an engine."}
   - {name: fused_ns, type: duration, unit: ns, label: "fused", priority: 1, doc: "For elementwise kernels: the same if each two were one kernel, so that launching them takes half the time, too; else null."}
   - {name: merged_ns, type: duration, unit: ns, label: "all merged", priority: 1, doc: "For elementwise kernels: the same if other kernels did their work, and graphs launched these, which is the best that fusion can reach; else null."}
+  - {name: is_avoidable, type: bool, priority: 2, doc: "Whether its kernels only copy, so that a program can do without them."}
   - {name: advice, type: text, priority: 1, doc: "What to do."}
   - {name: other_family, type: text, priority: 2, doc: "Of the families without a row, that have a class, the one with the most time; null if there is none. The same in all rows."}
   - {name: other_ns, type: duration, unit: ns, label: "other", priority: 2, doc: "Its mean time in a step of a GPU; without steps, in the whole report."}
@@ -57,11 +58,28 @@ classed AS MATERIALIZED (
     ON string.string_id = named.name_id
   WHERE op_activity(string.text) <> 'communication'
 ),
+-- Kernels of PyTorch and cuDNN that only copy.
+copying AS MATERIALIZED (
+  SELECT
+    *,
+    CASE
+      WHEN class <> 'copy' THEN NULL
+      WHEN name GLOB '*CatArray*' OR name GLOB '*chunk_cat*' THEN 'concatenations'
+      WHEN name GLOB '*nchwToNhwc*' OR name GLOB '*nhwcToNchw*' THEN 'changes of layout'
+      WHEN name GLOB '*direct_copy*WithCast*' OR name GLOB '*float[18]*_copy_kernel*' THEN 'type conversions'
+      WHEN name GLOB '*direct_copy*' THEN 'copies of tensors'
+    END AS copies
+  FROM classed
+),
+-- They are a family of their own where they take as much time as others.
 in_family AS MATERIALIZED (
   SELECT
     *,
     simple_name(name) AS kernel_name,
     CASE
+      WHEN copies IS NOT NULL
+        AND 100.0 * sum(total_ns) OVER (PARTITION BY copies) >= :at_least_pct * sum(total_ns) OVER ()
+        THEN copies
       WHEN class = 'gemm' THEN 'matrix products'
       WHEN class = 'moe' THEN 'mixture-of-experts kernels'
       WHEN class = 'convolution' THEN 'convolutions'
@@ -75,7 +93,7 @@ in_family AS MATERIALIZED (
         THEN 'elementwise kernels and reductions'
       WHEN class IN ('scan', 'sort') THEN 'scans and sorts'
     END AS family
-  FROM classed
+  FROM copying
 ),
 -- A function of no known class is a family of its own.
 keyed AS MATERIALIZED (
@@ -87,6 +105,7 @@ largest AS (
     key,
     kernel_name,
     sum(total_ns) AS kernel_ns,
+    sum(call_count) AS call_count,
     row_number() OVER (PARTITION BY key ORDER BY sum(total_ns) DESC, kernel_name) AS nth
   FROM keyed
   GROUP BY key, kernel_name
@@ -95,6 +114,7 @@ summed AS MATERIALIZED (
   SELECT
     key,
     max(family) AS family,
+    max(family = copies) AS is_avoidable,
     sum(call_count) AS call_count,
     sum(total_ns) AS total_ns,
     100.0 * sum(total_ns) / nullif(sum(sum(total_ns)) OVER (), 0) AS time_pct,
@@ -117,8 +137,7 @@ edited AS MATERIALIZED (
     group_concat(
       'without=' || replace(replace(replace(replace(name, '[', '[[]'), '*', '[*]'), '?', '[?]'), char(10), '?'),
       char(10)
-    )
-    || char(10) || 'launch=graph:*::*' AS gone_edits
+    ) AS gone_edits
   FROM (
     SELECT key, name, row_number() OVER (PARTITION BY key ORDER BY place) AS nth
     FROM keyed
@@ -147,9 +166,16 @@ variant AS (
   SELECT
     edited.key,
     way.value AS variant,
-    CASE way.value WHEN 0 THEN edits WHEN 1 THEN fused_edits ELSE gone_edits END AS edits
+    CASE
+      WHEN way.value = 0 AND summed.is_avoidable THEN gone_edits
+      WHEN way.value = 0 THEN edits
+      WHEN way.value = 1 THEN fused_edits
+      ELSE gone_edits || char(10) || 'launch=graph:*::*'
+    END AS edits
   FROM parts
   CROSS JOIN edited
+  JOIN summed
+    ON summed.key = edited.key
   CROSS JOIN json_each('[0, 1, 2]') AS way
   WHERE (way.value = 0 OR edited.key = 'elementwise kernels and reductions')
     AND parts.compute_ns >= parts.communication_ns
@@ -200,6 +226,18 @@ other AS MATERIALIZED (
   ORDER BY max(family_ns) DESC, key
   LIMIT 1
 ),
+-- A model looks up few embeddings in a step: index_select, which has the same kernel, selects rows of other tensors.
+many_rows AS (
+  SELECT
+    replayed.key,
+    replayed.key = 'embeddings'
+      AND largest.kernel_name GLOB 'indexSelect*'
+      AND largest.call_count >= 8 * replayed.step_count AS is_many
+  FROM replayed
+  JOIN largest
+    ON largest.key = replayed.key
+    AND largest.nth = 1
+),
 machine AS MATERIALIZED (
   SELECT
     EXISTS (SELECT 1 FROM driver WHERE driver_name = 'HIP')
@@ -227,8 +265,8 @@ fp64 AS MATERIALIZED (
     )
 )
 SELECT
-  summed.rank,
-  summed.family,
+  row_number() OVER (ORDER BY summed.is_avoidable IS true DESC, summed.rank) AS rank,
+  iif(many_rows.is_many, 'row selections', summed.family) AS family,
   largest.kernel_name,
   100.0 * largest.kernel_ns / nullif(summed.total_ns, 0) AS kernel_pct,
   summed.call_count,
@@ -237,14 +275,25 @@ SELECT
   replayed.now_ns,
   min(replayed.then_ns, replayed.now_ns) AS then_ns,
   min(
-    max(2 * replayed.then_ns - replayed.now_ns, replayed.copying_ns, 0),
+    iif(summed.is_avoidable, replayed.then_ns, max(2 * replayed.then_ns - replayed.now_ns, replayed.copying_ns, 0)),
     replayed.then_ns,
     replayed.now_ns
   ) AS least_ns,
   replayed.copying_ns,
   min(replayed.fused_ns, replayed.now_ns) AS fused_ns,
   min(replayed.merged_ns, replayed.now_ns) AS merged_ns,
+  coalesce(summed.is_avoidable, 0) AS is_avoidable,
   CASE
+    WHEN summed.family = 'concatenations'
+      THEN 'Allocate the result once and write the parts into it, as a static KV cache does.'
+    WHEN summed.family = 'changes of layout'
+      THEN 'Keep tensors in the layout that the kernels use: channels_last in PyTorch.'
+    WHEN summed.family = 'type conversions'
+      THEN 'Keep tensors in the type that other kernels read, or fuse the conversions, in PyTorch with torch.compile.'
+    WHEN summed.family = 'copies of tensors'
+      THEN 'Use views, or kernels that take strides, or fuse the copies, in PyTorch with torch.compile.'
+    WHEN many_rows.is_many
+      THEN 'Select fewer rows, or let the kernels that read them take indices: beam search need not reorder its cache.'
     WHEN summed.family = 'attention' AND is_hopper AND largest.kernel_name = 'flash_fwd_kernel'
       THEN 'Use FlashAttention-3, which is made for Hopper.'
     WHEN summed.family = 'elementwise kernels and reductions'
@@ -272,7 +321,9 @@ JOIN replayed
 JOIN largest
   ON largest.key = summed.key
   AND largest.nth = 1
+JOIN many_rows
+  ON many_rows.key = summed.key
 CROSS JOIN machine
 CROSS JOIN fp64
 LEFT JOIN other
-ORDER BY summed.rank
+ORDER BY rank

@@ -140,6 +140,43 @@ fn products_in_fp64_are_slow_on_some_gpus() {
     }
 }
 
+/// Half of the time, a kernel copies what others could have written in place; then a sixth.
+#[test]
+fn kernels_that_only_copy_are_a_family_where_they_take_a_fifth_of_the_time() {
+    let product = "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn";
+    for (copying, family) in [
+        (
+            "void at::native::(anonymous namespace)::CatArrayBatchedCopy<float, 4>(float*)",
+            "concatenations",
+        ),
+        (
+            "void cudnn::engines_precompiled::nchwToNhwcKernel<__half>(__half const*, __half*)",
+            "changes of layout",
+        ),
+        (
+            "void at::native::vectorized_elementwise_kernel<4, at::native::bfloat16_copy_kernel_cuda(at::TensorIteratorBase&)>(int)",
+            "type conversions",
+        ),
+    ] {
+        for (copy_ns, is_family) in [(5 * MS, true), (MS, false)] {
+            let capture = Capture::new();
+            for step in 0..20 {
+                let (called, at) = (999 * MS + step * 40 * US, 1_000 * MS + step * (5 * MS + copy_ns));
+                capture.launch(PID, called, product, (at, at + 5 * MS - US), 2 * step + 1);
+                let copied = (at + 5 * MS, at + 5 * MS + copy_ns - US);
+                capture.launch(PID, called + 20 * US, copying, copied, 2 * step + 2);
+            }
+            let rows = capture.rows("kernel_families", &["family", "now_ns", "then_ns"]);
+            assert_eq!(rows[0][0] == family, is_family, "{rows:?}");
+            if is_family {
+                assert_eq!(rows[0][1..], ["10000000", "5000000"]);
+                let screen = capture.screen();
+                assert!(screen.contains(", without them: mean step 10.00 ms → 5.00 ms."), "{screen}");
+            }
+        }
+    }
+}
+
 /// A step of one thread begins in the same nanosecond as one of another thread on another GPU.
 #[test]
 fn steps_that_begin_together_by_chance_are_those_of_one_gpu() {
@@ -166,4 +203,82 @@ fn steps_that_begin_together_by_chance_are_those_of_one_gpu() {
     }
     let rows = capture.rows("iteration_sum", &["gpu_id", "tid"]);
     assert_eq!(rows, [["0", "1"], ["1", "2"]]);
+}
+
+/// A fifth of a step in a collective is sure to be lost; products that are twice as fast are an assumption. One rank alone
+/// does not show who is late.
+#[test]
+fn what_is_certain_comes_before_faster_kernels() {
+    let capture = Capture::new();
+    let product = "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn";
+    let reduce = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096>)";
+    for step in 0..30 {
+        let (called, at) = (990 * MS + step * 60 * US, 1_000 * MS + step * 10 * MS);
+        capture.launch(PID, called, product, (at, at + 7_900 * US), 2 * step + 1);
+        capture.launch(PID, called + 20 * US, reduce, (at + 7_901 * US, at + 9_999 * US), 2 * step + 2);
+    }
+    let screen = capture.screen();
+    assert!(screen.contains("What to fix first"), "{screen}");
+    assert!(screen.contains("One GPU alone does not show whether AllReduce transfers"), "{screen}");
+}
+
+/// Copies that overlap perfectly would gain 5.2 ms of a step of 20 ms, memory that stays pinned 4.8 ms.
+#[test]
+fn what_needs_perfect_overlap_does_not_come_first_for_a_little_more() {
+    let capture = Capture::new();
+    for step in 0..30 {
+        let (at, correlation) = (1_000 * MS + step * 20 * MS, 10 * step);
+        capture.call(PID | 1, "cudaHostRegister_v4000", (at, at + 5_400 * US), correlation + 1, 0);
+        let called = (at + 5_410 * US, at + 5_420 * US);
+        capture.call(PID | 1, "cudaMemcpyAsync_v3020", called, correlation + 2, 0);
+        capture.copy(PID, (at + 5_430 * US, at + 10_630 * US), correlation + 2);
+        let transform = (at + 10_631 * US, at + 19_900 * US);
+        capture.launch(PID, at + 5_430 * US, "fft", transform, correlation + 3);
+        let wait = (at + 5_450 * US, at + 19_905 * US);
+        capture.call(PID | 1, "cudaStreamSynchronize_v3020", wait, correlation + 4, 0);
+    }
+    capture.sql("UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET bytes = 130000000");
+    assert_eq!(first_fixes(&capture)[..2], ["allocation", "exposed_copies"]);
+    assert!(capture.screen().contains("Main cause: allocation."));
+}
+
+/// A download has no next batch that could be copied ahead.
+#[test]
+fn a_download_is_to_be_smaller_or_later() {
+    let capture = Capture::new();
+    for step in 0..30 {
+        let (at, correlation) = (1_000 * MS + step * 20 * MS, 10 * step);
+        capture.launch(PID, at - 20 * US, "gemm", (at, at + 10 * MS), correlation + 1);
+        let read = (at + 10_010 * US, at + 18_010 * US);
+        blocking_copy(&capture, false, at + 10 * MS, read, correlation + 2);
+    }
+    assert_eq!(first_fixes(&capture)[0], "exposed_pageable_copies");
+    let fix = "Fix: Copy less (reduce the result on the GPU first), or copy to pinned memory (cudaMallocHost) on";
+    assert!(capture.screen().contains(fix), "{}", capture.screen());
+}
+
+/// The GPU never idles, and three short kernels wait for three long ones of another thread.
+#[test]
+fn steps_that_wait_for_kernels_of_another_thread_say_so() {
+    let capture = Capture::new();
+    for step in 0..30 {
+        let at = 1_000 * MS + step * 20 * MS;
+        capture.range(PID | 1, &format!("step {step}"), (at, at + 18_220 * US));
+        for nth in 0..3 {
+            let (called, start) = (at + (nth + 1) * 20 * US, at + 200 * US + nth * 6 * MS);
+            let correlation = 10 * step + 2 * nth + 1;
+            let launch = (called + 5 * US, called + 10 * US);
+            capture.call(PID | 2, "cudaLaunchKernel_v7000", launch, correlation, 0);
+            capture.kernel(PID, "batch", (start, start + 5_500 * US), 13, correlation);
+            let answer = (start + 5_501 * US, start + 5_990 * US);
+            capture.launch(PID, called, "answer", answer, correlation + 1);
+        }
+        let wait = (at + 100 * US, at + 18_210 * US);
+        capture.call(PID | 1, "cudaStreamSynchronize_v3020", wait, 10 * step + 9, 0);
+    }
+    let rows = capture.rows("shared_gpu", &["tid", "own_ns", "other_ns", "kernel_name"]);
+    assert_eq!(rows, [["1", "1471930", "16555460", "batch"]]);
+    let screen = capture.screen();
+    assert!(screen.contains("In each step of thread 1, its own kernels take 1.47 ms"), "{screen}");
+    assert!(screen.contains("those of other threads 16.56 ms, mostly `batch`."), "{screen}");
 }

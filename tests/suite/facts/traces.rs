@@ -308,3 +308,84 @@ fn a_sampled_trace_concludes_nothing() {
     let path = trace(folder.path(), &launches.collect::<Vec<_>>());
     assert!(!run(&path, "capture_trust").contains("The trace is a sample"));
 }
+
+/// An event of thread 100 without correlation, in µs.
+fn event(kind: &str, name: &str, at: i64, dur: i64) -> String {
+    format!(
+        r#"{{"ph":"X","cat":"{kind}","name":"{name}","pid":"100","tid":100,"ts":{at},"dur":{dur},"args":{{}}}}"#
+    )
+}
+
+/// The innermost function of the program that has the idle time, and not the step or the program around it.
+#[test]
+fn the_python_function_of_the_idle_time_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut events = vec![event("python_function", "train.py(5): main", 500, 200_000)];
+    for nth in 0..20 {
+        let at = 1_000 + 5_000 * nth;
+        events.push(event("python_function", "engine.py(9): step", at, 4_990));
+        events.push(launched("", 100, 0, at + 10, 1_000, nth + 1));
+        events.push(event("python_function", "sampling.py(12): choose", at + 1_100, 3_800));
+        events.push(event("python_function", "<built-in method sort>", at + 1_110, 3_700));
+    }
+    let path = trace(folder.path(), &events);
+    let rows = run(&path, "idle_functions");
+    assert!(rows.contains("sampling.py(12): choose,19,72200000,95.0"), "{rows}");
+    let screen = stdout(&[path.to_str().unwrap()]);
+    assert!(screen.contains("Where: sampling.py(12): choose (95.0 % of the idle time)."), "{screen}");
+}
+
+/// Six regions in a step are five graph breaks, or more; two may be a model and its loss.
+#[test]
+fn graph_breaks_are_the_fix_where_python_runs_between_compiled_regions() {
+    for (regions, is_broken) in [(6, true), (2, false)] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut events = Vec::new();
+        for step in 0..20 {
+            let at = 1_000 + 2_000 * step;
+            events.push(event("user_annotation", &format!("ProfilerStep#{step}"), at, 1_990));
+            for region in 0..regions {
+                let at = at + 300 * region;
+                let name = format!("Torch-Compiled Region: {region}/0");
+                events.push(event("user_annotation", &name, at + 5, 60));
+                for nth in 0..2 {
+                    let correlation = 2 * (regions * step + region) + nth + 1;
+                    events.push(launched("", 100, 0, at + 10 + 20 * nth, 10, correlation));
+                }
+            }
+        }
+        let screen = stdout(&[trace(folder.path(), &events).to_str().unwrap()]);
+        let fix = "Fix: Remove graph breaks: Python runs between 6 compiled regions of a step for 87.";
+        assert_eq!(screen.contains(fix), is_broken, "{screen}");
+    }
+}
+
+/// Both have the same kernel: what PyTorch calls says whether a stage waits for the one before, or all for each other.
+#[test]
+fn a_receive_of_a_pipeline_waits_for_the_stage_before() {
+    for (name, fix) in [
+        ("nccl:recv", "Fix: In a pipeline: balance the stages, use more and smaller microbatches"),
+        ("nccl:all_to_all", "Fix: Start the exchange before its result is needed"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut events = Vec::new();
+        for step in 0..20 {
+            let (at, gpu) = (1_000 + 60 * step, 10_000 + 6_000 * step);
+            events.push(event("user_annotation", &format!("ProfilerStep#{step}"), at, 58));
+            events.push(event("user_annotation", name, at + 2, 12));
+            for (called, kernel, start, dur, stream) in [
+                (at + 5, "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", gpu, 2_000, 20),
+                (at + 30, "gemm", gpu + 2_005, 3_980, 7),
+            ] {
+                let launch = launched("", 100, 0, called, dur, called)
+                    .replace("\"gemm\"", &format!("\"{kernel}\""))
+                    .replace("\"tid\":7", &format!("\"tid\":{stream}"))
+                    .replace("\"stream\":7", &format!("\"stream\":{stream}"))
+                    .replace(&format!("\"ts\":{},", called + 10), &format!("\"ts\":{start},"));
+                events.push(launch);
+            }
+        }
+        let screen = stdout(&[trace(folder.path(), &events).to_str().unwrap()]);
+        assert!(screen.contains(fix), "{screen}");
+    }
+}
