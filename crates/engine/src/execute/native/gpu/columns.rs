@@ -1,10 +1,10 @@
 //! The columns of the GPU relations, and how each value follows from a row.
 
-use super::answers::{AMONG, Answers, ROW, SHIFT, VARIANTS};
+use super::answers::{AMONG, Answers, ROW, SHIFT};
 use super::runs::Asked;
 use crate::execute::native::ids;
 use crate::execute::native::relation::Cell;
-use nsq_sweep::occupancy::{Decomposition, Elapsed, Gap, Level, NONE, Overlap, Shares, Stream};
+use nsq_sweep::occupancy::{Decomposition, Gap, Level, NONE, Overlap, Shares, Stream};
 use nsq_sweep::steps::Kind;
 use std::cell::OnceCell;
 
@@ -85,20 +85,6 @@ pub(super) const DOUBT: &[Column] = &[
     ("end_ns", |a, i, _| a.occupancy.ops[a.doubts()[i].op as usize].end.into()),
     ("dur_ns", |a, i, _| length(a, a.doubts()[i].op)),
     ("other_start_ns", |a, i, _| a.doubts()[i].other_start.into()),
-];
-
-pub(super) const ELAPSED: &[Column] = &[
-    ("per_gpu", |_, i, _| i64::from(VARIANTS[i >> SHIFT].0).into()),
-    ("graphs", |_, i, _| i64::from(VARIANTS[i >> SHIFT].1).into()),
-    ("gpu_id", |a, i, _| {
-        let of_gpu = |row: &Elapsed| lane(a, Level::Gpu, row.gpu).gpu_id;
-        VARIANTS[i >> SHIFT].0.then(|| of_gpu(a.elapsed(i))).into()
-    }),
-    ("op_kind", |a, i, _| a.elapsed(i).kind.as_str().into()),
-    ("name_id", |a, i, _| given(a.labels.values[a.elapsed(i).name as usize].id)),
-    ("op_id", |a, i, _| a.elapsed(i).id.into()),
-    ("dur_ns", |a, i, _| a.elapsed(i).dur.into()),
-    ("elapsed_ns", |a, i, _| a.elapsed(i).elapsed.into()),
 ];
 
 pub(super) const EXPOSED: &[Column] = &[
