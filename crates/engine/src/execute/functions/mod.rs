@@ -18,6 +18,7 @@ mod piece_times;
 mod split_spans;
 mod statistics;
 mod sums_by;
+mod table_function;
 mod time_places;
 mod time_set;
 mod time_spans;
