@@ -5,16 +5,16 @@ use super::idle::{Idle, Source};
 use super::labels::{Label, Labels};
 use super::launch::Launches;
 use super::replay::Replays;
-use super::runs::Asked;
 use super::steps::Steps;
 use crate::execute::limits::Limits;
+use crate::execute::native::asked::AskedBy;
 use crate::execute::native::ids::NO_ID;
 use foldhash::HashSet;
 use nsq_sweep::calls::Call;
 use nsq_sweep::classify::Activity;
 use nsq_sweep::interval::Ruler;
 use nsq_sweep::occupancy::{
-    Decomposition, ExposedPart, Gap, IdleKind, IdlePart, Level, Occupancy, Op, Overlap, Stream,
+    Decomposition, ExposedPart, Gap, IdleKind, IdlePart, Level, Occupancy, Op, Overlap, Runs, Stream,
     StreamGap, StreamSum, Stretch, Work,
 };
 use nsq_sweep::projection::{OpKind, Stop};
@@ -85,7 +85,7 @@ pub(in crate::execute::native) struct Answers {
     /// The rows of the kernels that are the first of their name.
     firsts: OnceLock<HashSet<i64>>,
     /// The runs of short kernels that were asked for.
-    pub(super) runs: OnceLock<Box<Asked>>,
+    pub(super) runs: AskedBy<Runs>,
     stream_sums: OnceLock<Vec<StreamSum>>,
     /// For each GPU: when the next compute kernel was late because of its thread.
     pub(super) late: OnceLock<Vec<Ruler>>,
@@ -129,7 +129,7 @@ impl Answers {
             idle: OnceLock::new(),
             largest: Default::default(),
             firsts: OnceLock::new(),
-            runs: OnceLock::new(),
+            runs: AskedBy::default(),
             stream_sums: OnceLock::new(),
             late: OnceLock::new(),
             by_word: Default::default(),
