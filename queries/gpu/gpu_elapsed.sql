@@ -6,7 +6,7 @@ summary: Time that each kernel, copy and fill adds to the busy time of its GPU.
 why: To split the busy time of a GPU among its operations, so that the parts add up to it.
 kind: sum
 tags: [cuda, gpu, kernel, memory]
-reads: [gpu_overlap, gpu_window, graph_trace, memcpy, memset, op_elapsed]
+reads: [gpu_overlap, gpu_window, graph_trace, memcpy, memset, scope]
 requires: [gpu_overlap]
 params:
   - {name: per_gpu, type: bool, default: true, doc: "true treats each GPU by itself; false takes the time in which any GPU was busy."}
@@ -41,46 +41,59 @@ limits: >-
 see_also: [gpu_time, gpu_share, gpu_span, class_sum]
 ---*/
 WITH
--- The rows come by GPU, kind and name: SQLite groups them as they are.
+-- An operation that crosses an end of --time is busy up to that end.
+op AS (
+  SELECT
+    overlap.op_kind,
+    overlap.op_id,
+    overlap.name_id,
+    overlap.gpu_id,
+    overlap.stream_id,
+    overlap.start_ns,
+    overlap.dur_ns,
+    max(overlap.start_ns, coalesce(scope.start_ns, overlap.start_ns)) AS from_ns,
+    min(overlap.end_ns, coalesce(scope.end_ns, overlap.end_ns)) AS to_ns
+  FROM gpu_overlap AS overlap
+  CROSS JOIN scope
+  WHERE (:graphs OR overlap.op_kind <> 'graph')
+    AND (NOT :several_gpus OR (SELECT count(*) FROM gpu_window) > 1)
+),
+-- The time up to the latest end of earlier operations is already counted.
+swept AS (
+  SELECT
+    iif(:per_gpu, gpu_id, NULL) AS gpu_id,
+    op_kind,
+    op_id,
+    iif(op_kind = 'graph', NULL, name_id) AS name_id,
+    dur_ns,
+    max(0, to_ns - max(from_ns, coalesce(max(to_ns) OVER earlier, from_ns))) AS elapsed_ns
+  FROM op
+  WINDOW earlier AS (
+    PARTITION BY iif(:per_gpu, gpu_id, NULL)
+    ORDER BY start_ns, dur_ns DESC, gpu_id, stream_id, op_kind, op_id
+    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+  )
+),
 by_name AS (
   SELECT
-    gpu_id,
-    op_kind,
-    NULL AS graph_number,
+    swept.gpu_id,
+    swept.op_kind,
+    coalesce(graph_trace.graph_id, graph_trace.graph_exec_id) AS graph_number,
     count(*) AS calls,
-    sum(dur_ns) AS total_ns,
-    sum(elapsed_ns) AS elapsed_ns,
+    sum(swept.dur_ns) AS total_ns,
+    sum(swept.elapsed_ns) AS elapsed_ns,
     sum(
-      CASE op_kind
-        WHEN 'memcpy' THEN (SELECT size_bytes FROM memcpy WHERE memcpy_id = op_id)
-        WHEN 'memset' THEN (SELECT size_bytes FROM memset WHERE memset_id = op_id)
+      CASE swept.op_kind
+        WHEN 'memcpy' THEN (SELECT size_bytes FROM memcpy WHERE memcpy_id = swept.op_id)
+        WHEN 'memset' THEN (SELECT size_bytes FROM memset WHERE memset_id = swept.op_id)
       END
     ) AS size_bytes,
-    min(op_id) AS any_op_id
-  FROM op_elapsed
-  WHERE per_gpu = :per_gpu
-    AND graphs = :graphs
-    AND op_kind <> 'graph'
-    AND (NOT :several_gpus OR (SELECT count(*) FROM gpu_window) > 1)
-  GROUP BY gpu_id, op_kind, name_id
-  UNION ALL
-  SELECT
-    op.gpu_id,
-    'graph',
-    coalesce(graph_trace.graph_id, graph_trace.graph_exec_id) AS graph_number,
-    count(*),
-    sum(op.dur_ns),
-    sum(op.elapsed_ns),
-    NULL,
-    min(op.op_id)
-  FROM op_elapsed AS op
+    min(swept.op_id) AS any_op_id
+  FROM swept
   LEFT JOIN graph_trace
-    ON graph_trace.graph_trace_id = op.op_id
-  WHERE op.per_gpu = :per_gpu
-    AND op.graphs = :graphs
-    AND op.op_kind = 'graph'
-    AND (NOT :several_gpus OR (SELECT count(*) FROM gpu_window) > 1)
-  GROUP BY op.gpu_id, graph_number
+    ON swept.op_kind = 'graph'
+    AND graph_trace.graph_trace_id = swept.op_id
+  GROUP BY swept.gpu_id, swept.op_kind, swept.name_id, graph_number
 ),
 named AS MATERIALIZED (
   SELECT

@@ -6,9 +6,9 @@ summary: What each network port carried while collectives ran, and while none di
 why: To see whether collectives fill the network, and what else uses it.
 kind: sum
 tags: [communication, gpu]
-reads: [collective_op, network_metric]
+reads: [collective_op, network_sample]
 requires: [collective_op, network_metric]
-rows_if: EXISTS (SELECT 1 FROM network_metric)
+rows_if: EXISTS (SELECT 1 FROM network_sample)
 params:
   - {name: metric, type: text, default: "*", doc: "GLOB pattern for the name of the metric, such as *ytes*."}
 columns:
@@ -35,32 +35,15 @@ limits: >-
 see_also: [network_sum, network_traffic_map, bus_bandwidth, link_use]
 ---*/
 WITH
-series AS MATERIALIZED (
-  SELECT
-    row_number() OVER (ORDER BY device_kind, guid, nic_name, port_id, metric_name, metric_unit) AS series_id,
-    device_kind,
-    guid,
-    nic_name,
-    port_id,
-    metric_name,
-    metric_unit
-  FROM network_metric
-  WHERE metric_name GLOB :metric
-    AND end_ns > start_ns
-  GROUP BY device_kind, guid, nic_name, port_id, metric_name, metric_unit
-  HAVING max(value) <> 0 OR min(value) <> 0
-),
 sample AS MATERIALIZED (
-  SELECT series.series_id, metric.start_ns, metric.end_ns, metric.value
-  FROM network_metric AS metric
-  JOIN series
-    ON series.device_kind = metric.device_kind
-    AND series.metric_name = metric.metric_name
-    AND series.guid IS NOT DISTINCT FROM metric.guid
-    AND series.nic_name IS NOT DISTINCT FROM metric.nic_name
-    AND series.port_id IS NOT DISTINCT FROM metric.port_id
-    AND series.metric_unit IS NOT DISTINCT FROM metric.metric_unit
-  WHERE metric.end_ns > metric.start_ns
+  SELECT *
+  FROM network_sample
+  WHERE metric_name GLOB :metric
+    AND has_traffic
+),
+series AS MATERIALIZED (
+  SELECT DISTINCT series_id, device_kind, guid, nic_name, port_id, metric_name, metric_unit
+  FROM sample
 ),
 -- Each operation, and all together: what is left is the time without one.
 ran AS MATERIALIZED (

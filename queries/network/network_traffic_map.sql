@@ -6,7 +6,8 @@ summary: Mean and peak of each metric of each network port, per piece of time.
 why: To see when the network was busy, and which ports were busy at the same time.
 kind: sum
 tags: [communication]
-reads: [network_metric]
+reads: [network_sample]
+requires: [network_metric]
 params:
   - {name: bins, type: int, default: 30, min: 1, max: 10000, doc: "Pieces of equal length, from the first to the last sample of any device."}
   - {name: metric, type: text, default: "*Bytes*", doc: "GLOB pattern for the name of the metric; '*' takes all, '*Send waits' congestion."}
@@ -34,55 +35,19 @@ limits: >-
 see_also: [network_sum, network_congestion, collectives]
 ---*/
 WITH RECURSIVE
--- Few rows: one per device, port and metric.
-kept AS MATERIALIZED (
-  SELECT
-    device_kind,
-    guid,
-    nic_name,
-    port_id,
-    metric_name,
-    metric_unit,
-    min(start_ns) AS start_ns,
-    max(end_ns) AS end_ns,
-    max(value) <> 0 OR min(value) <> 0 AS has_traffic
-  FROM network_metric
+sample AS MATERIALIZED (
+  SELECT *, row_number() OVER () AS id
+  FROM network_sample
   WHERE metric_name GLOB :metric
-    AND end_ns > start_ns
-  GROUP BY device_kind, guid, nic_name, port_id, metric_name, metric_unit
 ),
 whole AS (
   SELECT min(start_ns) AS start_ns, max(end_ns) AS end_ns
-  FROM kept
+  FROM sample
 ),
 series AS MATERIALIZED (
-  SELECT
-    row_number() OVER (ORDER BY device_kind, guid, nic_name, port_id, metric_name, metric_unit) AS series,
-    device_kind,
-    guid,
-    nic_name,
-    port_id,
-    metric_name,
-    metric_unit
-  FROM kept
+  SELECT DISTINCT series_id, device_kind, guid, nic_name, port_id, metric_name, metric_unit
+  FROM sample
   WHERE has_traffic
-),
-sample AS MATERIALIZED (
-  SELECT
-    series.series,
-    row_number() OVER () AS id,
-    metric.start_ns,
-    metric.end_ns,
-    metric.value
-  FROM network_metric AS metric
-  JOIN series
-    ON series.device_kind = metric.device_kind
-    AND series.metric_name = metric.metric_name
-    AND series.guid IS NOT DISTINCT FROM metric.guid
-    AND series.nic_name IS NOT DISTINCT FROM metric.nic_name
-    AND series.port_id IS NOT DISTINCT FROM metric.port_id
-    AND series.metric_unit IS NOT DISTINCT FROM metric.metric_unit
-  WHERE metric.end_ns > metric.start_ns
 ),
 number AS (
   SELECT 0 AS bin
@@ -100,16 +65,16 @@ bin AS MATERIALIZED (
   WHERE end_ns - start_ns >= :bins
 ),
 piece AS MATERIALIZED (
-  SELECT key AS series, span_id AS bin, by_id AS id, end_ns - start_ns AS dur_ns
+  SELECT key AS series_id, span_id AS bin, by_id AS id, end_ns - start_ns AS dur_ns
   FROM split_spans(
-    (SELECT time_spans(series, bin, from_ns, to_ns) FROM series CROSS JOIN bin),
-    (SELECT time_spans(series, id, start_ns, end_ns) FROM sample)
+    (SELECT time_spans(series_id, bin, from_ns, to_ns) FROM series CROSS JOIN bin),
+    (SELECT time_spans(series_id, id, start_ns, end_ns) FROM sample WHERE has_traffic)
   )
   WHERE by_id IS NOT NULL
 ),
 filled AS MATERIALIZED (
   SELECT
-    piece.series,
+    piece.series_id,
     piece.bin,
     sum(1.0 * sample.value * piece.dur_ns) AS value_ns,
     sum(piece.dur_ns) AS sampled_ns,
@@ -117,7 +82,7 @@ filled AS MATERIALIZED (
   FROM piece
   JOIN sample
     ON sample.id = piece.id
-  GROUP BY piece.series, piece.bin
+  GROUP BY piece.series_id, piece.bin
 )
 SELECT
   series.device_kind,
@@ -136,6 +101,6 @@ SELECT
 FROM series
 CROSS JOIN bin
 LEFT JOIN filled
-  ON filled.series = series.series
+  ON filled.series_id = series.series_id
   AND filled.bin = bin.bin
-ORDER BY series.series, bin_id
+ORDER BY series.series_id, bin_id

@@ -6,8 +6,8 @@ summary: GPU span of NVTX ranges per name and kind, largest total first.
 why: To see which annotated phases keep the GPU busy, rather than the CPU.
 kind: sum
 tags: [cuda, nvtx]
-reads: [nvtx_range_sum]
-requires: [nvtx_op, nvtx_range_sum]
+reads: [nvtx_projection]
+requires: [nvtx_op, nvtx_range]
 columns:
   - {name: total_proj_ns, type: duration, unit: ns, label: "total GPU span", priority: 1, doc: "Sum of the GPU spans. A span goes from the start of the first operation to the end of the last."}
   - {name: total_range_ns, type: duration, unit: ns, label: "total CPU time", priority: 1, doc: "Sum of the CPU durations of the same ranges."}
@@ -57,6 +57,28 @@ nsys:
     - {name: Avg Range Lvl, sql: "round(depth_mean, 1)"}
     - {name: Avg Num Child, sql: "round(child_mean, 1)"}
 ---*/
+WITH
+named AS (
+  SELECT
+    name_id,
+    range_kind,
+    min(range_name) AS range_name,
+    count(*) AS range_count,
+    sum(dur_ns) AS range_ns,
+    sum(proj_end_ns - proj_start_ns) AS proj_ns,
+    median(proj_end_ns - proj_start_ns) AS proj_median_ns,
+    min(proj_end_ns - proj_start_ns) AS proj_min_ns,
+    max(proj_end_ns - proj_start_ns) AS proj_max_ns,
+    stddev(proj_end_ns - proj_start_ns) AS proj_stddev_ns,
+    sum(op_count) AS op_count,
+    sum(launch_count) AS launch_count,
+    sum(gpu_ns) AS gpu_ns,
+    sum(depth) AS depth_sum,
+    sum(child_count) AS child_count
+  FROM nvtx_projection
+  WHERE op_count > 0
+  GROUP BY name_id, range_kind
+)
 SELECT
   proj_ns AS total_proj_ns,
   range_ns AS total_range_ns,
@@ -74,7 +96,6 @@ SELECT
   gpu_ns,
   range_kind,
   range_name
-FROM nvtx_range_sum
+FROM named
 WHERE range_name IS NOT NULL
--- nsq computes the rows in this order, so SQLite does not sort them again.
 ORDER BY proj_ns DESC, range_name, range_kind, name_id

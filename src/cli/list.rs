@@ -5,7 +5,7 @@ use super::options::LibraryArgs;
 use super::output::{OutputArgs, fitted, write_to};
 use super::surface;
 use crate::CHAPTERS;
-use nsq_engine::execute::FUNCTIONS;
+use nsq_engine::execute;
 use nsq_library::catalog::{Catalog, Shown};
 use nsq_library::manual::{
     Found, classes, library_items, pages, playbooks, queries, relations, search, table, words_of,
@@ -68,7 +68,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     }
     let words = words_of(&args.words);
     let mut table = if args.functions {
-        functions()
+        functions()?
     } else if args.classes {
         classes(&catalog)?
     } else if args.playbooks {
@@ -121,7 +121,7 @@ fn doubt(found: &Found, words: &[String], table: &ResultTable, catalog: &Catalog
 /// Everything that `nsq list WORDS` looks through: items of the library, of nsys, verbs, and chapters of the book.
 pub fn everything(catalog: &Catalog, shown: Shown) -> Result<ResultTable> {
     let mut all = library_items(catalog, shown)?;
-    all.rows.extend([functions(), verbs(), chapters()].into_iter().flat_map(|table| table.rows));
+    all.rows.extend([functions()?, verbs(), chapters()].into_iter().flat_map(|table| table.rows));
     Ok(all)
 }
 
@@ -153,17 +153,12 @@ fn chapters() -> ResultTable {
     table(columns("Always `book`."), rows)
 }
 
-fn functions() -> ResultTable {
-    let rows = FUNCTIONS.iter().map(|function| {
-        [
-            "functions".to_owned(),
-            format!("{}({})", function.name, function.args),
-            function.doc.to_owned(),
-            String::new(),
-            String::new(),
-        ]
+fn functions() -> Result<ResultTable> {
+    let rows = execute::functions()?.into_iter().map(|function| {
+        let call = format!("{}({})", function.name, function.args);
+        ["functions".to_owned(), call, function.doc, String::new(), String::new()]
     });
-    table(columns("Always `functions`."), rows)
+    Ok(table(columns("Always `functions`."), rows))
 }
 
 /// The text in a cell.

@@ -7,7 +7,7 @@ use nsq::occupancy::{Level, Occupancy, Stream, Window, Work};
 use nsq::projection::{
     Attribution, Capture, Launch, Naming, Op, OpKind, Projection, Range, Reach, Stop,
 };
-use nsq::projection::{Kernel, Listing, RangeKernels, Thread, range_sums};
+use nsq::projection::{Kernel, Listing, RangeKernels, Thread};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -106,11 +106,6 @@ const RANGES: i64 = 20_000;
 /// Ranges nested in pairs, with one kernel launch each. Every hundredth call overlaps the calls after
 /// it.
 fn capture() -> Capture {
-    capture_of(RANGES)
-}
-
-/// The same ranges with this many launches.
-fn capture_of(launched: i64) -> Capture {
     let thread = Thread { process: 0, global_tid: 1 };
     let range = |index: i64| Range {
         start: index / 2 * 100 + index % 2,
@@ -141,8 +136,8 @@ fn capture_of(launched: i64) -> Capture {
         processes: vec![1],
         threads: vec![thread],
         kernels: vec![Kernel { name: 1, short: 2, mangled: 3 }],
-        ops: (0..launched).map(op).collect(),
-        launches: (0..launched).map(launch).collect(),
+        ops: (0..RANGES).map(op).collect(),
+        launches: (0..RANGES).map(launch).collect(),
         ranges: (0..RANGES).map(range).collect(),
     }
 }
@@ -159,20 +154,11 @@ fn stopped_computations_return_nothing() {
             Projection::new(attribution(), None, stop).is_ok()
         });
     }
-    // Only the first half of the ranges has launches, so one of two threads does most of the polling.
-    let half = Attribution::new(capture_of(RANGES / 2), Reach::Thread, never).unwrap();
-    let half = Projection::new(half, None, never).unwrap();
     let attribution = Attribution::new(capture(), Reach::Thread, never).unwrap();
     assert_stops_at_every_poll("nesting", |stop| attribution.nesting_of(|_| true, stop).is_some());
     let projection = Projection::new(attribution, None, never).unwrap();
     let printed: Vec<u32> = (0..7).collect();
     let listing = Listing { printed: &printed, names: &|| &printed, threads: &[0] };
-    assert_stops_at_every_poll("sums", |stop| {
-        range_sums(&projection, listing, |_| true, stop).is_some()
-    });
-    assert_stops_at_every_poll("sums of half", |stop| {
-        range_sums(&half, listing, |_| true, stop).is_some()
-    });
     assert_stops_at_every_poll("kernels", |stop| {
         RangeKernels::new(&projection, Naming::Demangled, listing, stop).is_some()
     });

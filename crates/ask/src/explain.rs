@@ -20,14 +20,8 @@ const LIMIT: &str = "limit";
 const NAMED: &str = "gpu_op";
 
 /// Relations whose figures depend on how launches are attributed to ranges.
-const ATTRIBUTED: [&str; 6] = [
-    "nvtx_op",
-    "nvtx_path",
-    "nvtx_path_kernel",
-    "nvtx_projection",
-    "nvtx_range_kernel",
-    "nvtx_range_sum",
-];
+const ATTRIBUTED: [&str; 5] =
+    ["nvtx_op", "nvtx_path", "nvtx_path_kernel", "nvtx_projection", "nvtx_range_kernel"];
 
 /// The query that lists what is outside ranges, so that it needs no note.
 const COVERAGE: &str = "nvtx_coverage";

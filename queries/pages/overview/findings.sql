@@ -1,6 +1,6 @@
 /*---
 name: findings
-version: 4
+version: 5
 title: What to fix first
 summary: Every finding, ranked by the time that a step gains with its fix.
 why: To know what to fix first, the most it can gain, and what the capture cannot show.
@@ -33,6 +33,7 @@ columns:
   - {name: claim, type: text, priority: 3, doc: "What is wrong, where the verdict is yes."}
   - {name: ceiling, type: text, priority: 3, doc: "Which time a perfect fix would free, and which it would not."}
   - {name: remedy, type: text, priority: 3, doc: "What to do, and how in PyTorch if the program uses it."}
+  - {name: is_latency_bound, type: bool, priority: 3, doc: "1 if latency takes the time of its collectives: then fewer bytes gain nothing."}
   - {name: link, type: text, priority: 3, doc: "Documentation of the remedy."}
   - {name: lacks, type: text, priority: 3, doc: "What was not recorded, such as the work of its launches, so that the verdict is cannot tell; else null."}
   - {name: help, type: text, priority: 3, doc: "How to record it; null unless it is missing."}
@@ -163,6 +164,19 @@ machine AS MATERIALIZED (
     ) AS late_pct
   FROM captured
 ),
+placed AS (
+  SELECT
+    told.*,
+    machine.*,
+    -- Short ones, and the next kernel needs their result.
+    query = 'exposed_communication'
+    AND top_subject = 'AllReduce'
+    AND coalesce(is_serial, false)
+    AND interval_count >= 1000
+    AND ceiling_ns < 50000 * interval_count AS is_latency_bound
+  FROM told
+  CROSS JOIN machine
+),
 -- The words of the program's framework, and of the GPU's maker.
 worded AS (
   SELECT
@@ -170,12 +184,7 @@ worded AS (
     CASE
       WHEN query = 'queued_work' AND is_windows
         THEN 'Use hardware-accelerated GPU scheduling, or Linux. If streams wait for each other, find the event.'
-      -- Latency binds them, and the next kernel needs their result.
-      WHEN query = 'exposed_communication'
-        AND top_subject = 'AllReduce'
-        AND is_serial
-        AND interval_count >= 1000
-        AND ceiling_ns < 50000 * interval_count
+      WHEN is_latency_bound
         THEN printf('Each takes %.0f µs: latency binds.', 0.001 * ceiling_ns / interval_count)
           || ' Use a one-shot all-reduce, fuse it with the kernel after it, or split the model over fewer GPUs.'
           || iif(is_pytorch, ' In PyTorch: torch.distributed._symmetric_memory; vLLM has a custom all-reduce.', '')
@@ -239,8 +248,7 @@ worded AS (
       ELSE iif(is_amd, replace(replace(remedy, 'CUDA graph', 'HIP graph'), 'SMs', 'compute units'), remedy)
         || iif(in_pytorch <> '' AND is_pytorch, ' In PyTorch: ' || in_pytorch, '')
     END AS words
-  FROM told
-  CROSS JOIN machine
+  FROM placed
 )
 SELECT
   row_number() OVER (
@@ -292,6 +300,7 @@ SELECT
     iif(is_amd, 'cudaStream', ''),
     'hipStream'
   ) AS remedy,
+  coalesce(is_latency_bound, false) AS is_latency_bound,
   link,
   coalesce(missing, lacks) AS lacks,
   iif(missing IS NULL, help, printf('`nsq run REPORT -q %s` lists them', look_at)) AS help

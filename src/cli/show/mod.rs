@@ -8,7 +8,7 @@ use crate::CHAPTERS;
 use nsq_ask::open_report::OpenReport;
 use nsq_check::lint::EmptyReport;
 use nsq_engine::compile::{Invocation, Layout, OWN_FORMS, Plan, functions_in, in_own_functions, script};
-use nsq_engine::execute::FUNCTIONS;
+use nsq_engine::execute::functions;
 use nsq_engine::normalize::{self, Installation, Scope, UNSCOPED};
 use nsq_library::catalog::Catalog;
 use nsq_library::manual::{Form, manual};
@@ -132,7 +132,7 @@ fn standalone(args: &Args, catalog: &Catalog, invocation: &Invocation) -> Result
     let installation =
         normalize::plan_script(&schema, catalog, &scope, plan.reads.iter().map(String::as_str))?;
     let report = args.report.as_deref().and_then(Path::file_name).unwrap_or("report".as_ref());
-    let natives = native(&plan, &installation, catalog);
+    let natives = native(&plan, &installation, catalog)?;
     let report = report.to_string_lossy();
     // For a report, the script is to be run. Without one it is read, and says what the file says.
     if args.report.is_some() && has_own_form(&plan, &installation, &natives) {
@@ -176,7 +176,7 @@ fn statements_of(plan: &Plan) -> Vec<&String> {
 }
 
 /// The SQL functions and native relations of nsq that a script needs and plain sqlite3 lacks.
-fn native(plan: &Plan, installation: &Installation, catalog: &Catalog) -> Vec<String> {
+fn native(plan: &Plan, installation: &Installation, catalog: &Catalog) -> Result<Vec<String>> {
     let called = installation
         .statements
         .iter()
@@ -184,7 +184,7 @@ fn native(plan: &Plan, installation: &Installation, catalog: &Catalog) -> Vec<St
         .chain(plan.findings.iter().flatten().map(|asked| &asked.plan.sql))
         .flat_map(|sql| functions_in(sql).unwrap_or_default())
         .collect::<std::collections::BTreeSet<String>>();
-    let functions = FUNCTIONS.iter().map(|function| function.name.to_owned());
+    let functions = functions()?.into_iter().map(|function| function.name);
     let relations = installation.natives.iter().map(|native| &native.relation);
     let required = plan.requires.iter().flat_map(|requirement| requirement.split('|').map(str::trim));
     let required: Vec<&str> = required.collect();
@@ -197,5 +197,5 @@ fn native(plan: &Plan, installation: &Installation, catalog: &Catalog) -> Vec<St
         true => relations.collect(),
         false => Vec::new(),
     };
-    functions.filter(|name| called.contains(name)).chain(relations.into_iter().cloned()).collect()
+    Ok(functions.filter(|name| called.contains(name)).chain(relations.into_iter().cloned()).collect())
 }

@@ -163,14 +163,17 @@ mod tests {
             };
             let scope = Scope { nvtx: vec![selector], ..Scope::default() };
             let installation =
-                normalize::plan(&schema, catalog, &scope, ["nvtx_range_sum", "kernel"]).unwrap();
+                normalize::plan(&schema, catalog, &scope, ["nvtx_projection", "kernel"]).unwrap();
             let limits = Limits::default();
             let session = Session::begin_sharing(connection, &installation, &limits, shared).unwrap();
-            ["SELECT * FROM nvtx_range_sum ORDER BY 1, 2, 3", "SELECT count(*), sum(dur_ns) FROM kernel"]
-                .map(|sql| {
-                    let plan = Plan::ad_hoc(sql, ("SQL".to_owned(), 1), catalog);
-                    session.table(&plan, &limits).unwrap().rows
-                })
+            [
+                "SELECT * FROM nvtx_projection ORDER BY range_id",
+                "SELECT count(*), sum(dur_ns) FROM kernel",
+            ]
+            .map(|sql| {
+                let plan = Plan::ad_hoc(sql, ("SQL".to_owned(), 1), catalog);
+                session.table(&plan, &limits).unwrap().rows
+            })
         };
         let alone = [ask(1, None), ask(2, None)];
         assert_ne!(alone[0], alone[1]);

@@ -28,7 +28,7 @@ mod table_writer;
 mod times;
 
 pub use begin::Shared;
-pub use functions::{FUNCTIONS, Function, register as register_functions};
+pub use functions::{Function, functions, register as register_functions};
 pub use limits::Limits;
 pub use native::{AttributedTime, Loads, Natives, asked_with, check_rules};
 pub use partial::Partial;

@@ -43,7 +43,7 @@ use style::{count_of, header_of, put};
 use nsq_sweep::threads::Threads;
 use nsq_value::error::{Error, Result};
 use nsq_value::table::RowSink;
-use std::io::{self, Write};
+use std::io::Write;
 
 /// Writes a sequence of results to one output.
 pub struct Writer<'a> {
@@ -170,9 +170,4 @@ impl<'a> Writer<'a> {
         };
         self.out.write_all(end).and_then(|()| self.out.flush()).map_err(Error::Output)
     }
-}
-
-/// The reader has closed the pipe. Output then ends without an error message.
-pub fn is_closed_pipe(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::BrokenPipe
 }

@@ -1,4 +1,7 @@
 //! Which items of two sequences are the same, where each may lack some of the other's.
+//!
+//! `nsq_sweep::alignment` cannot say it: its longest common subsequence has a pair for each item that may be the same,
+//! and here only what is sure to be the same has one.
 
 use foldhash::{HashMap, HashMapExt};
 

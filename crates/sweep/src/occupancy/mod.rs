@@ -6,7 +6,6 @@
 //! classifying operations happen elsewhere.
 
 mod decomposition;
-mod elapsed;
 mod exposed;
 mod idle;
 mod lanes;
@@ -15,7 +14,6 @@ mod runs;
 mod stream_gaps;
 
 pub use decomposition::{Decomposition, Overlap, Shares};
-pub use elapsed::Elapsed;
 pub use exposed::ExposedPart;
 pub use idle::{IdleKind, IdlePart, ThreadCalls, idle_parts, largest_of_gaps};
 pub use lanes::{Gap, Stretch, Work};

@@ -21,7 +21,6 @@ mod link;
 mod nesting;
 mod open;
 mod paths;
-mod range_sums;
 mod selection;
 mod slices;
 mod stop_check;
@@ -35,7 +34,6 @@ pub use events::{Caller, Failure, Kernel, Launch, NONE, Op, OpKind, Range, Threa
 pub use kernels::{Naming, PathKernel, RangeKernels, path_kernels};
 pub use link::Links;
 pub use paths::{Path, Paths};
-pub use range_sums::{RangeSum, range_sums};
 pub use selection::{Instances, Selected};
 pub use slices::{Keep, Own, Projection, Work};
 pub use stop_check::{Stop, StopCheck, Watch};

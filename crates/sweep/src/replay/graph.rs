@@ -243,11 +243,6 @@ impl Graph {
         self.usual.gap(self.families[op as usize])
     }
 
-    /// The usual time that a call of the function of `call` takes by itself.
-    pub fn usual_call(&self, call: u32) -> i64 {
-        self.usual.call(self.functions[call as usize])
-    }
-
     /// The host code before a call that follows another one of its thread.
     pub(super) fn code_in_thread(&self, call: u32) -> Option<i64> {
         self.call_before(call).and_then(|_| self.code(call))

@@ -22,8 +22,6 @@ const GAP: i64 = 1_000;
 pub(super) struct Usual {
     /// By function: the time of a call before it waits.
     works: Vec<i64>,
-    /// By function: the time of a call that waits for nothing.
-    calls: Vec<i64>,
     /// By function: from the end of what a call waits for to its return.
     returns: Vec<i64>,
     /// By function: what a call does after it has waited, beyond a return.
@@ -54,10 +52,6 @@ impl Default for Latencies {
 impl Usual {
     pub(super) fn work(&self, function: u32) -> i64 {
         self.works.get(function as usize).copied().unwrap_or_default()
-    }
-
-    pub(super) fn call(&self, function: u32) -> i64 {
-        self.calls.get(function as usize).copied().unwrap_or_default()
     }
 
     pub(super) fn returning(&self, function: u32) -> i64 {
@@ -165,7 +159,6 @@ pub(super) fn usual(graph: &Graph) -> Usual {
     let shortest_of = (0u32..).zip(shortest_of).filter_map(|(function, least)| Some((function, least?)));
     let mut shortest: BTreeMap<u32, i64> =
         shortest_of.map(|(function, least)| (function, least.min(other))).collect();
-    usual.calls = by_function(&medians(calls), functions);
     usual.returns = by_function(&medians(returns), functions);
     usual.rests = by_function(&medians(after_ends), functions);
     for (rest, returning) in usual.rests.iter_mut().zip(&mut usual.returns) {

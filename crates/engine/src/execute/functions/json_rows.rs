@@ -1,31 +1,20 @@
 //! The table function `json_rows(list)`: a row for each list in a JSON list of lists. It reads the text once, where
 //! `json_each` and `->>` read it once for each value.
-//!
-//! `unsafe` is needed because rusqlite's traits require that SQLite's own struct comes first in memory.
-//! `repr(C)` and the first field guarantee that.
-#![allow(unsafe_code)]
 
+use super::table_function::{self, TableFunction};
 use foldhash::HashMap;
 use rusqlite::types::ValueRef;
-use rusqlite::vtab::{
-    Context, Filters, IndexConstraintOp, IndexInfo, Module, VTab, VTabConfig, VTabConnection,
-    VTabCursor, sqlite3_vtab, sqlite3_vtab_cursor,
-};
+use rusqlite::vtab::Context;
 use rusqlite::{Connection, Error, Result};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, SeqAccess, Visitor};
-use std::borrow::Cow;
 use std::ffi::{CStr, c_int};
 use std::fmt;
-use std::marker::PhantomData;
 
-/// The values of a list, then the argument.
-const TABLE: &CStr = c"CREATE TABLE x(v0, v1, v2, v3, v4, v5, v6, v7, list HIDDEN)";
-/// The number of values, and the place of the argument.
+/// The number of values of a row.
 const WIDTH: usize = 8;
 
 pub(super) fn register(connection: &Connection) -> Result<()> {
-    const MODULE: Module<JsonRows> = Module::eponymous_only_module();
-    connection.create_module(c"json_rows", &MODULE, None)
+    table_function::register::<Rows>(connection, c"json_rows")
 }
 
 /// A value of a list. A text is its place among [`Rows::texts`].
@@ -42,6 +31,8 @@ struct Rows {
     cells: Vec<Option<Cell>>,
     texts: Vec<String>,
     known: HashMap<String, u32>,
+    /// The row that is read.
+    place: usize,
 }
 
 impl Rows {
@@ -53,10 +44,6 @@ impl Rows {
         self.known.insert(text.to_owned(), place);
         self.texts.push(text.to_owned());
         place
-    }
-
-    fn len(&self) -> usize {
-        self.cells.len() / WIDTH
     }
 }
 
@@ -173,98 +160,33 @@ fn read(list: ValueRef<'_>) -> Result<Rows> {
     Ok(rows)
 }
 
-/// The table function.
-#[repr(C)]
-struct JsonRows {
-    base: sqlite3_vtab,
-}
+impl TableFunction for Rows {
+    const TABLE: &'static CStr = c"CREATE TABLE x(v0, v1, v2, v3, v4, v5, v6, v7, list HIDDEN)";
+    const COLUMNS: c_int = WIDTH as c_int;
+    const ARGUMENTS: c_int = 1;
 
-// SAFETY: `base` is the first field of a `repr(C)` struct.
-unsafe impl<'vtab> VTab<'vtab> for JsonRows {
-    type Aux = ();
-    type Cursor = Cursor<'vtab>;
-
-    fn connect(
-        db: &mut VTabConnection,
-        _: Option<&()>,
-        _module: &[u8],
-        _database: &[u8],
-        _table: &[u8],
-        _args: &[&[u8]],
-    ) -> Result<(Cow<'static, CStr>, Self)> {
-        db.config(VTabConfig::Innocuous)?;
-        Ok((Cow::Borrowed(TABLE), Self { base: sqlite3_vtab::default() }))
-    }
-
-    fn best_index(&self, info: &mut IndexInfo) -> Result<bool> {
-        let given = info.constraints().position(|constraint| {
-            constraint.column() == WIDTH as c_int
-                && constraint.operator() == IndexConstraintOp::SQLITE_INDEX_CONSTRAINT_EQ
-        });
-        if let Some(place) = given {
-            if !info.constraints().nth(place).is_some_and(|constraint| constraint.is_usable()) {
-                // In this join order the argument is not known yet.
-                return Ok(false);
-            }
-            let mut usage = info.constraint_usage(place);
-            usage.set_argv_index(1);
-            usage.set_omit(true);
-        }
-        // Without the argument there are no rows.
-        info.set_idx_num(c_int::from(given.is_some()));
-        info.set_estimated_cost(10_000.0);
-        info.set_estimated_rows(10_000);
-        Ok(true)
-    }
-
-    fn open(&'vtab mut self) -> Result<Self::Cursor> {
-        Ok(Cursor::default())
-    }
-}
-
-/// A cursor over the lists.
-#[derive(Default)]
-#[repr(C)]
-struct Cursor<'vtab> {
-    base: sqlite3_vtab_cursor,
-    rows: Rows,
-    place: usize,
-    vtab: PhantomData<&'vtab JsonRows>,
-}
-
-// SAFETY: `base` is the first field of a `repr(C)` struct.
-unsafe impl VTabCursor for Cursor<'_> {
-    fn filter(&mut self, is_given: c_int, _: Option<&str>, arguments: &Filters<'_>) -> Result<()> {
-        self.place = 0;
-        self.rows = match arguments.iter().next().filter(|_| is_given == 1) {
-            Some(list) => read(list)?,
-            None => Rows::default(),
-        };
+    fn begin<'a>(&mut self, mut arguments: impl Iterator<Item = ValueRef<'a>>) -> Result<()> {
+        *self = arguments.next().map_or_else(|| Ok(Self::default()), read)?;
         Ok(())
     }
 
-    fn next(&mut self) -> Result<()> {
+    fn next(&mut self) {
         self.place += 1;
-        Ok(())
     }
 
-    fn eof(&self) -> bool {
-        self.place >= self.rows.len()
+    fn is_over(&self) -> bool {
+        self.place >= self.cells.len() / WIDTH
     }
 
     fn column(&self, context: &mut Context, column: c_int) -> Result<()> {
         let column = usize::try_from(column).ok().filter(|column| *column < WIDTH);
-        let cell = column.and_then(|column| *self.rows.cells.get(self.place * WIDTH + column)?);
+        let cell = column.and_then(|column| *self.cells.get(self.place * WIDTH + column)?);
         match cell {
             None => context.set_result(rusqlite::types::Null),
             Some(Cell::Int(int)) => context.set_result(int),
             Some(Cell::Real(real)) => context.set_result(real),
-            Some(Cell::Text(place)) => context.set_result(&self.rows.texts[place as usize]),
+            Some(Cell::Text(place)) => context.set_result(&self.texts[place as usize]),
         }
-    }
-
-    fn rowid(&self) -> Result<i64> {
-        Ok(self.place as i64)
     }
 }
 

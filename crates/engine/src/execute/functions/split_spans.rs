@@ -2,30 +2,16 @@
 //!
 //! One pass over both lists, sorted as `time_spans` returns them, finds every pair: O(n log n) with the sort, and one step
 //! for each row. The statement that it stands for is in the tests.
-//!
-//! `unsafe` is needed because rusqlite's traits require that SQLite's own struct comes first in memory.
-//! `repr(C)` and the first field guarantee that.
-#![allow(unsafe_code)]
 
+use super::table_function::{self, TableFunction};
 use super::time_spans::{Span, read};
-use rusqlite::vtab::{
-    Context, Filters, IndexConstraintOp, IndexInfo, Module, VTab, VTabConfig, VTabConnection,
-    VTabCursor, sqlite3_vtab, sqlite3_vtab_cursor,
-};
+use rusqlite::types::ValueRef;
+use rusqlite::vtab::Context;
 use rusqlite::{Connection, Result};
-use std::borrow::Cow;
 use std::ffi::{CStr, c_int};
-use std::marker::PhantomData;
-
-/// The columns, then the arguments.
-const TABLE: &CStr =
-    c"CREATE TABLE x(key, span_id, by_id, start_ns, end_ns, spans HIDDEN, by_spans HIDDEN)";
-/// The places of the arguments among them.
-const ARGUMENTS: [c_int; 2] = [5, 6];
 
 pub(super) fn register(connection: &Connection) -> Result<()> {
-    const MODULE: Module<SplitSpans> = Module::eponymous_only_module();
-    connection.create_module(c"split_spans", &MODULE, None)
+    table_function::register::<Rows>(connection, c"split_spans")
 }
 
 /// A part of a span.
@@ -83,76 +69,17 @@ impl Parts {
     }
 }
 
-/// The table function.
-#[repr(C)]
-struct SplitSpans {
-    base: sqlite3_vtab,
-}
-
-// SAFETY: `base` is the first field of a `repr(C)` struct.
-unsafe impl<'vtab> VTab<'vtab> for SplitSpans {
-    type Aux = ();
-    type Cursor = Cursor<'vtab>;
-
-    fn connect(
-        db: &mut VTabConnection,
-        _: Option<&()>,
-        _module: &[u8],
-        _database: &[u8],
-        _table: &[u8],
-        _args: &[&[u8]],
-    ) -> Result<(Cow<'static, CStr>, Self)> {
-        db.config(VTabConfig::Innocuous)?;
-        Ok((Cow::Borrowed(TABLE), Self { base: sqlite3_vtab::default() }))
-    }
-
-    fn best_index(&self, info: &mut IndexInfo) -> Result<bool> {
-        let mut given = [None; 2];
-        for (place, constraint) in info.constraints().enumerate() {
-            let argument = ARGUMENTS.iter().position(|column| *column == constraint.column());
-            let is_equal = constraint.operator() == IndexConstraintOp::SQLITE_INDEX_CONSTRAINT_EQ;
-            if let Some(argument) = argument.filter(|_| is_equal) {
-                if !constraint.is_usable() {
-                    // In this join order the argument is not known yet.
-                    return Ok(false);
-                }
-                given[argument] = Some(place);
-            }
-        }
-        let mut number = 0;
-        for place in given.into_iter().flatten() {
-            number += 1;
-            let mut usage = info.constraint_usage(place);
-            usage.set_argv_index(number);
-            usage.set_omit(true);
-        }
-        // Without both arguments there are no rows.
-        info.set_idx_num(c_int::from(number == 2));
-        info.set_estimated_cost(10_000.0);
-        info.set_estimated_rows(10_000);
-        Ok(true)
-    }
-
-    fn open(&'vtab mut self) -> Result<Self::Cursor> {
-        Ok(Cursor::default())
-    }
-}
-
-/// A cursor over the parts.
-#[derive(Default)]
-#[repr(C)]
-struct Cursor<'vtab> {
-    base: sqlite3_vtab_cursor,
+/// The rows of the table function.
+#[derive(Debug, Default)]
+struct Rows {
     rest: Parts,
-    /// Parts of the current span, and the place of the current one.
+    /// The parts of the span that is read.
     parts: Vec<Part>,
     place: usize,
-    row: i64,
-    vtab: PhantomData<&'vtab SplitSpans>,
 }
 
-impl Cursor<'_> {
-    /// Goes on to the next span with parts. Every span has some.
+impl Rows {
+    /// Goes on to the next span if the last part of one was read. Every span has some.
     fn fill(&mut self) {
         while self.place == self.parts.len() {
             self.parts.clear();
@@ -164,29 +91,27 @@ impl Cursor<'_> {
     }
 }
 
-// SAFETY: `base` is the first field of a `repr(C)` struct.
-unsafe impl VTabCursor for Cursor<'_> {
-    fn filter(&mut self, has_both: c_int, _: Option<&str>, arguments: &Filters<'_>) -> Result<()> {
-        let mut lists = arguments.iter().map(read);
-        let (spans, by) = match (has_both, lists.next(), lists.next()) {
-            (1, Some(spans), Some(by)) => (spans?, by?),
-            _ => Default::default(),
-        };
-        self.rest = Parts { spans, by, ..Parts::default() };
-        self.parts.clear();
-        (self.place, self.row) = (0, 0);
-        self.fill();
+impl TableFunction for Rows {
+    const TABLE: &'static CStr =
+        c"CREATE TABLE x(key, span_id, by_id, start_ns, end_ns, spans HIDDEN, by_spans HIDDEN)";
+    const COLUMNS: c_int = 5;
+    const ARGUMENTS: c_int = 2;
+
+    fn begin<'a>(&mut self, arguments: impl Iterator<Item = ValueRef<'a>>) -> Result<()> {
+        let mut lists = arguments.map(read);
+        if let (Some(spans), Some(by)) = (lists.next(), lists.next()) {
+            self.rest = Parts { spans: spans?, by: by?, ..Parts::default() };
+            self.fill();
+        }
         Ok(())
     }
 
-    fn next(&mut self) -> Result<()> {
+    fn next(&mut self) {
         self.place += 1;
-        self.row += 1;
         self.fill();
-        Ok(())
     }
 
-    fn eof(&self) -> bool {
+    fn is_over(&self) -> bool {
         self.place >= self.parts.len()
     }
 
@@ -200,10 +125,6 @@ unsafe impl VTabCursor for Cursor<'_> {
             4 => Some(part.end),
             _ => None,
         }))
-    }
-
-    fn rowid(&self) -> Result<i64> {
-        Ok(self.row)
     }
 }
 

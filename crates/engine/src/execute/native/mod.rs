@@ -3,6 +3,7 @@
 //!
 //! Data is read when a statement asks for the first row. A scope selected by NVTX ranges is read at once.
 
+mod asked;
 mod finding;
 mod gpu;
 mod ids;

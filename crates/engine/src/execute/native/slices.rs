@@ -4,6 +4,7 @@
 //! a timeline come from native relations, too.
 #![allow(unsafe_code)]
 
+use super::asked::AskedBy;
 use super::reader::Rows;
 use super::relation::{Access, Cell, Key, Order, Relation};
 use crate::execute::guard;
@@ -13,7 +14,6 @@ use nsq_value::error::{Error, Result};
 use rusqlite::{Connection, ffi};
 use std::ops::Range;
 use std::path::Path;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The relation that the slices are read from.
@@ -31,39 +31,8 @@ pub(super) struct Answers {
     slices: Slices,
     limits: Limits,
     is_stopped: AtomicBool,
-    cells: OnceLock<Box<Asked<Vec<slices::Cell>>>>,
-    longest: OnceLock<Box<Asked<Vec<u32>>>>,
-}
-
-/// What was asked for with some numbers, and what was asked for after it.
-struct Asked<T> {
-    by: Vec<i64>,
-    answer: T,
-    next: OnceLock<Box<Self>>,
-}
-
-impl<T> Asked<T> {
-    /// The answer for these numbers, and its place among those that were asked for.
-    fn find<'a>(mut at: &'a OnceLock<Box<Self>>, by: &[i64], make: impl Fn() -> T) -> (usize, &'a Self) {
-        for place in 0.. {
-            let fresh = || Box::new(Self { by: by.to_vec(), answer: make(), next: OnceLock::new() });
-            let asked = at.get_or_init(fresh);
-            if asked.by == by {
-                return (place, asked);
-            }
-            at = &asked.next;
-        }
-        unreachable!("the list of what was asked for has an end")
-    }
-
-    /// The answer at a place.
-    fn at(first: &OnceLock<Box<Self>>, place: usize) -> Option<&Self> {
-        let mut asked = first.get()?;
-        for _ in 0..place {
-            asked = asked.next.get()?;
-        }
-        Some(asked)
-    }
+    cells: AskedBy<Vec<slices::Cell>>,
+    longest: AskedBy<Vec<u32>>,
 }
 
 /// Reads the events of a session through its own connection.
@@ -111,8 +80,8 @@ pub(super) unsafe fn read(
         slices,
         limits: limits.clone(),
         is_stopped: AtomicBool::new(false),
-        cells: OnceLock::new(),
-        longest: OnceLock::new(),
+        cells: AskedBy::default(),
+        longest: AskedBy::default(),
     })
 }
 
@@ -127,8 +96,8 @@ impl Answers {
 
     fn cells(&self, by: &[i64]) -> (usize, &[slices::Cell]) {
         let make = || self.unless_stopped(self.slices.cells(&pieces(by), &self.limits));
-        let (place, asked) = Asked::find(&self.cells, by, make);
-        (place, &asked.answer)
+        let (place, cells) = self.cells.find(by, make);
+        (place, cells)
     }
 
     fn longest(&self, by: &[i64]) -> (usize, &[u32]) {
@@ -137,17 +106,17 @@ impl Answers {
             usize::try_from(by[if is_gpu { 3 } else { 4 }]).unwrap_or_default()
         };
         let make = || self.unless_stopped(self.slices.longest(&pieces(by), most, &self.limits));
-        let (place, asked) = Asked::find(&self.longest, by, make);
-        (place, &asked.answer)
+        let (place, longest) = self.longest.find(by, make);
+        (place, longest)
     }
 
     fn cell(&self, index: usize) -> Option<&slices::Cell> {
-        Asked::at(&self.cells, index >> SHIFT)?.answer.get(index & ROW)
+        self.cells.at(index >> SHIFT)?.answer.get(index & ROW)
     }
 
     /// The place of a slice among all.
     fn slice(&self, index: usize) -> Option<usize> {
-        let place = Asked::at(&self.longest, index >> SHIFT)?.answer.get(index & ROW);
+        let place = self.longest.at(index >> SHIFT)?.answer.get(index & ROW);
         place.map(|&place| place as usize)
     }
 }
@@ -157,8 +126,8 @@ fn pieces(by: &[i64]) -> Pieces {
 }
 
 /// The cell of a number that a look-up gave.
-fn asked<'a, T>(first: &OnceLock<Box<Asked<T>>>, index: usize, nth: usize) -> Cell<'a> {
-    Asked::at(first, index >> SHIFT).and_then(|asked| asked.by.get(nth).copied()).into()
+fn asked<'a, T>(all: &AskedBy<T>, index: usize, nth: usize) -> Cell<'a> {
+    all.at(index >> SHIFT).and_then(|asked| asked.by.get(nth).copied()).into()
 }
 
 type Column = (&'static str, for<'a> fn(&'a Answers, usize) -> Cell<'a>);

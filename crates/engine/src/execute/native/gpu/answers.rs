@@ -5,16 +5,16 @@ use super::idle::{Idle, Source};
 use super::labels::{Label, Labels};
 use super::launch::Launches;
 use super::replay::Replays;
-use super::runs::Asked;
 use super::steps::Steps;
 use crate::execute::limits::Limits;
+use crate::execute::native::asked::AskedBy;
 use crate::execute::native::ids::NO_ID;
 use foldhash::HashSet;
 use nsq_sweep::calls::Call;
 use nsq_sweep::classify::Activity;
 use nsq_sweep::interval::Ruler;
 use nsq_sweep::occupancy::{
-    Decomposition, Elapsed, ExposedPart, Gap, IdleKind, IdlePart, Level, Occupancy, Op, Overlap, Stream,
+    Decomposition, ExposedPart, Gap, IdleKind, IdlePart, Level, Occupancy, Op, Overlap, Runs, Stream,
     StreamGap, StreamSum, Stretch, Work,
 };
 use nsq_sweep::projection::{OpKind, Stop};
@@ -35,10 +35,6 @@ pub(super) const HIDEABLE: [Activity; 2] = [Activity::Communication, Activity::M
 
 /// The values of column `among` in `stream_gap`.
 pub(super) const AMONG: [&str; 2] = ["kernel", "op"];
-
-/// The values of the columns `per_gpu` and `graphs` in `op_elapsed`.
-pub(super) const VARIANTS: [(bool, bool); 4] =
-    [(true, true), (true, false), (false, true), (false, false)];
 
 /// What makes a GPU busy, so that the rest are gaps: in `idle_part` and in `compute_gap_part`.
 const GAPS_OF: [Work; 2] = [Work::Any, Work::Main];
@@ -67,10 +63,6 @@ pub(in crate::execute::native) struct Answers {
     exposed: [OnceLock<Vec<ExposedPart>>; HIDEABLE.len()],
     /// Gaps of streams, as in [`AMONG`].
     stream_gaps: [OnceLock<Vec<StreamGap>>; AMONG.len()],
-    /// What each operation adds, as in [`VARIANTS`].
-    elapsed: [OnceLock<Vec<Elapsed>>; VARIANTS.len()],
-    /// The ends of --time.
-    clip: (i64, i64),
     launches: OnceLock<Launches>,
     /// Indices of the operations, sorted by kind and row id.
     pub(super) by_row: OnceLock<Vec<u32>>,
@@ -93,7 +85,7 @@ pub(in crate::execute::native) struct Answers {
     /// The rows of the kernels that are the first of their name.
     firsts: OnceLock<HashSet<i64>>,
     /// The runs of short kernels that were asked for.
-    pub(super) runs: OnceLock<Box<Asked>>,
+    pub(super) runs: AskedBy<Runs>,
     stream_sums: OnceLock<Vec<StreamSum>>,
     /// For each GPU: when the next compute kernel was late because of its thread.
     pub(super) late: OnceLock<Vec<Ruler>>,
@@ -106,13 +98,12 @@ pub(in crate::execute::native) struct Answers {
 }
 
 impl Answers {
-    /// `explained`: which gaps are, as in [`GAPS_OF`]. `clip`: the ends of --time.
+    /// `explained`: which gaps are, as in [`GAPS_OF`].
     pub(super) fn new(
         (occupancy, labels): (Occupancy, Labels),
         green_contexts: Vec<(OpKind, i64, i64)>,
         calls: Source,
         explained: [bool; GAPS_OF.len()],
-        clip: (Option<i64>, Option<i64>),
         limits: &Limits,
     ) -> Self {
         Self {
@@ -127,8 +118,6 @@ impl Answers {
             decompositions: OnceLock::new(),
             exposed: Default::default(),
             stream_gaps: Default::default(),
-            elapsed: Default::default(),
-            clip: (clip.0.unwrap_or(i64::MIN), clip.1.unwrap_or(i64::MAX)),
             launches: OnceLock::new(),
             by_row: OnceLock::new(),
             first_rows: OnceLock::new(),
@@ -140,7 +129,7 @@ impl Answers {
             idle: OnceLock::new(),
             largest: Default::default(),
             firsts: OnceLock::new(),
-            runs: OnceLock::new(),
+            runs: AskedBy::default(),
             stream_sums: OnceLock::new(),
             late: OnceLock::new(),
             by_word: Default::default(),
@@ -336,25 +325,6 @@ impl Answers {
     pub(super) fn stream_gaps(&self, among: usize) -> &[StreamGap] {
         self.stream_gaps[among]
             .get_or_init(|| self.make(|stop| self.occupancy.stream_gaps(AMONG[among] == "kernel", stop)))
-    }
-
-    /// The operations in a variant of `op_elapsed`, sorted by GPU, kind and name.
-    pub(super) fn all_elapsed(&self, variant: usize) -> &[Elapsed] {
-        let (per_gpu, graphs) = VARIANTS[variant];
-        self.elapsed[variant].get_or_init(|| {
-            let mut rows = self.make(|stop| self.occupancy.elapsed(per_gpu, graphs, self.clip, stop));
-            rows.sort_unstable_by_key(|row| {
-                // In the order of their words.
-                let kind = OpKind::ALL.iter().filter(|kind| kind.as_str() < row.kind.as_str()).count();
-                (row.gpu, kind, self.labels.values[row.name as usize].id)
-            });
-            rows
-        })
-    }
-
-    /// A row of `op_elapsed`.
-    pub(super) fn elapsed(&self, index: usize) -> &Elapsed {
-        &self.all_elapsed(index >> SHIFT)[index & ROW]
     }
 
     /// The operation before a row of `stream_gap`.

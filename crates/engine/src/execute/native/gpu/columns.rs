@@ -1,10 +1,10 @@
 //! The columns of the GPU relations, and how each value follows from a row.
 
-use super::answers::{AMONG, Answers, ROW, SHIFT, VARIANTS};
-use super::runs::Asked;
+use super::answers::{AMONG, Answers, ROW, SHIFT};
+use crate::execute::native::asked::Asked;
 use crate::execute::native::ids;
 use crate::execute::native::relation::Cell;
-use nsq_sweep::occupancy::{Decomposition, Elapsed, Gap, Level, NONE, Overlap, Shares, Stream};
+use nsq_sweep::occupancy::{Decomposition, Gap, Level, NONE, Overlap, Runs, Shares, Stream};
 use nsq_sweep::steps::Kind;
 use std::cell::OnceCell;
 
@@ -85,20 +85,6 @@ pub(super) const DOUBT: &[Column] = &[
     ("end_ns", |a, i, _| a.occupancy.ops[a.doubts()[i].op as usize].end.into()),
     ("dur_ns", |a, i, _| length(a, a.doubts()[i].op)),
     ("other_start_ns", |a, i, _| a.doubts()[i].other_start.into()),
-];
-
-pub(super) const ELAPSED: &[Column] = &[
-    ("per_gpu", |_, i, _| i64::from(VARIANTS[i >> SHIFT].0).into()),
-    ("graphs", |_, i, _| i64::from(VARIANTS[i >> SHIFT].1).into()),
-    ("gpu_id", |a, i, _| {
-        let of_gpu = |row: &Elapsed| lane(a, Level::Gpu, row.gpu).gpu_id;
-        VARIANTS[i >> SHIFT].0.then(|| of_gpu(a.elapsed(i))).into()
-    }),
-    ("op_kind", |a, i, _| a.elapsed(i).kind.as_str().into()),
-    ("name_id", |a, i, _| given(a.labels.values[a.elapsed(i).name as usize].id)),
-    ("op_id", |a, i, _| a.elapsed(i).id.into()),
-    ("dur_ns", |a, i, _| a.elapsed(i).dur.into()),
-    ("elapsed_ns", |a, i, _| a.elapsed(i).elapsed.into()),
 ];
 
 pub(super) const EXPOSED: &[Column] = &[
@@ -200,14 +186,15 @@ pub(super) const REPEATED: &[Column] = &[
 ];
 
 pub(super) const RUN: &[Column] = &[
-    ("longest_ns", |a, i, _| a.run(i).map(|(of, _)| of.longest).into()),
-    ("below_ns", |a, i, _| a.run(i).map(|(of, _)| of.below).into()),
+    ("longest_ns", |a, i, _| a.run(i).map(|(of, _)| of.by[0]).into()),
+    ("below_ns", |a, i, _| a.run(i).map(|(of, _)| of.by[1]).into()),
     ("gpu_id", |a, i, _| in_run(a, i, |gap| lane(a, Level::Gpu, gap.lane).gpu_id.into())),
     ("start_ns", |a, i, _| in_run(a, i, |gap| gap.start.into())),
     ("dur_ns", |a, i, _| in_run(a, i, |gap| gap.end.saturating_sub(gap.start).into())),
-    ("run", |a, i, _| a.run(i).map(|(of, row)| i64::from(of.runs.gaps[row].1)).into()),
+    ("run", |a, i, _| a.run(i).map(|(of, row)| i64::from(of.answer.gaps[row].1)).into()),
     ("run_kernels", |a, i, _| {
-        let kernels = |(of, row): (&Asked, usize)| of.runs.kernels[of.runs.gaps[row].1 as usize];
+        let kernels =
+            |(of, row): (&Asked<Runs>, usize)| of.answer.kernels[of.answer.gaps[row].1 as usize];
         a.run(i).map(|run| i64::from(kernels(run))).into()
     }),
     ("before_id", |a, i, _| in_run(a, i, |gap| a.op(gap.before).map(|op| op.id).into())),

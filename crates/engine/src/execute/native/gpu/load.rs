@@ -63,7 +63,7 @@ pub(in crate::execute::native) fn occupy(
     let explained = [is_read(&[Table::Idle]), is_read(&[Table::ComputeGap, Table::Exposed])];
     let occupancy = Occupancy::new(ops, streams, window);
     ids.green_contexts.sort_unstable();
-    Ok(Answers::new((occupancy, labels), ids.green_contexts, calls, explained, (from, to), limits))
+    Ok(Answers::new((occupancy, labels), ids.green_contexts, calls, explained, limits))
 }
 
 fn overlaps(windows: &TimeSet, start: i64, end: i64) -> bool {

@@ -1,6 +1,6 @@
 //! Native relations on GPU operations: when GPUs were busy or idle (`exposed_part`, `gpu_busy`, `gpu_gap`,
-//! `gpu_overlap`, `gpu_window`, `idle_part`, `op_at`, `op_elapsed`, `stream_gap`), and what launched them (`launch`),
-//! and which of them contradict each other (`doubtful_op`).
+//! `gpu_overlap`, `gpu_window`, `idle_part`, `op_at`, `stream_gap`), what launched them (`launch`), and
+//! which of them contradict each other (`doubtful_op`).
 
 mod answers;
 mod by_row;

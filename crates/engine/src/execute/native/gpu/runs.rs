@@ -1,16 +1,8 @@
 //! Orders and marks of the parts of gaps, and runs of short kernels.
 
 use super::answers::{Answers, IDLE_PART, ROW, SHIFT};
+use crate::execute::native::asked::Asked;
 use nsq_sweep::occupancy::{Gap, IdleKind, Runs, largest_of_gaps};
-use std::sync::OnceLock;
-
-/// The runs of short kernels with some limits, and those that were asked for after them.
-pub(super) struct Asked {
-    pub(super) longest: i64,
-    pub(super) below: i64,
-    pub(super) runs: Runs,
-    next: OnceLock<Box<Self>>,
-}
 
 impl Answers {
     /// Whether a row of `idle_part` or `compute_gap_part` stands for its gap.
@@ -40,29 +32,17 @@ impl Answers {
     /// The runs of short kernels with these limits, and their place among those that were asked for.
     pub(super) fn runs(&self, longest: i64, below: i64) -> (usize, &Runs) {
         let make = || self.occupancy.runs(self.gaps_of_gpus(IDLE_PART), longest, below);
-        let (mut place, mut at) = (0, &self.runs);
-        loop {
-            let asked = at
-                .get_or_init(|| Box::new(Asked { longest, below, runs: make(), next: OnceLock::new() }));
-            if (asked.longest, asked.below) == (longest, below) {
-                return (place, &asked.runs);
-            }
-            (place, at) = (place + 1, &asked.next);
-        }
+        self.runs.find(&[longest, below], make)
     }
 
-    /// A row of `kernel_run`: the limits, the runs and the row's place among their gaps.
-    pub(super) fn run(&self, index: usize) -> Option<(&Asked, usize)> {
-        let mut asked = self.runs.get()?;
-        for _ in 0..index >> SHIFT {
-            asked = asked.next.get()?;
-        }
-        Some((asked, index & ROW))
+    /// A row of `kernel_run`: the runs with their limits, and the row's place among their gaps.
+    pub(super) fn run(&self, index: usize) -> Option<(&Asked<Runs>, usize)> {
+        Some((self.runs.at(index >> SHIFT)?, index & ROW))
     }
 
     /// The gap of a row of `kernel_run`.
     pub(super) fn gap_of_run(&self, index: usize) -> Option<&Gap> {
         let (asked, row) = self.run(index)?;
-        self.gaps_of_gpus(IDLE_PART).get(asked.runs.gaps[row].0 as usize)
+        self.gaps_of_gpus(IDLE_PART).get(asked.answer.gaps[row].0 as usize)
     }
 }

@@ -1,10 +1,8 @@
 //! The rows of the GPU relations, and their look-ups.
 
-use super::answers::{
-    ACTIVITIES, AMONG, Answers, COMPUTE_GAP_PART, HIDEABLE, IDLE_PART, SHIFT, VARIANTS,
-};
+use super::answers::{ACTIVITIES, AMONG, Answers, COMPUTE_GAP_PART, HIDEABLE, IDLE_PART, SHIFT};
 use super::columns::{
-    AT, BUSY, CALL, Column, DOUBT, ELAPSED, EXPOSED, GAP, IDLE, LAUNCH, OVERLAP, REPEATED, RUN, STREAM,
+    AT, BUSY, CALL, Column, DOUBT, EXPOSED, GAP, IDLE, LAUNCH, OVERLAP, REPEATED, RUN, STREAM,
     STREAM_GAP, Spent, WINDOW,
 };
 use super::doubts::Doubt;
@@ -44,7 +42,6 @@ pub(in crate::execute::native) enum Table {
     Call,
     ComputeGap,
     Doubt,
-    Elapsed,
     Exposed,
     Gap,
     Idle,
@@ -67,7 +64,6 @@ impl Table {
             Self::Busy => BUSY,
             Self::Call => CALL,
             Self::Doubt => DOUBT,
-            Self::Elapsed => ELAPSED,
             Self::Exposed => EXPOSED,
             Self::Gap => GAP,
             Self::Idle | Self::ComputeGap => IDLE,
@@ -98,9 +94,6 @@ impl Table {
             Self::Gap => levels.map(|level| answers.gaps(level).len()).collect(),
             Self::Idle => vec![answers.idle().parts[IDLE_PART].len()],
             Self::ComputeGap => vec![0, answers.idle().parts[COMPUTE_GAP_PART].len()],
-            Self::Elapsed => {
-                (0..VARIANTS.len()).map(|variant| answers.all_elapsed(variant).len()).collect()
-            }
             Self::Call => vec![answers.launches().without_work.len()],
             Self::Doubt => vec![answers.doubts().len()],
             Self::Launch => vec![answers.launches().launched.len()],
@@ -127,7 +120,6 @@ impl Relation for Table {
             "call_without_work" => Some(Self::Call),
             "doubtful_op" => Some(Self::Doubt),
             "op_at" => Some(Self::At),
-            "op_elapsed" => Some(Self::Elapsed),
             "exposed_part" => Some(Self::Exposed),
             "gpu_busy" => Some(Self::Busy),
             "gpu_gap" => Some(Self::Gap),
@@ -158,7 +150,6 @@ impl Relation for Table {
             Self::Critical | Self::ReplayedWindow => &["edits", "gpu_id", "start_ns", "end_ns"],
             Self::Doubt => &["reason"],
             Self::Replayed => &["edits"],
-            Self::Elapsed => &["per_gpu", "graphs"],
             Self::Exposed => &["activity"],
             Self::Gap => &["level"],
             Self::Launch | Self::Overlap => &["op_kind", "op_id"],
@@ -171,11 +162,6 @@ impl Relation for Table {
 
     fn orders(self, access: Access<'_>) -> &'static [Order] {
         match (self, access) {
-            (Self::Elapsed, Access::Lookup(_)) => &[Order {
-                columns: &[("gpu_id", false), ("op_kind", false), ("name_id", false)],
-                is_total: false,
-                is_on_demand: false,
-            }],
             (Self::StreamGap, Access::Lookup(_)) => &[Order {
                 columns: &[
                     ("global_pid", false),
@@ -240,7 +226,6 @@ impl Relation for Table {
             Self::At
                 | Self::Busy
                 | Self::Critical
-                | Self::Elapsed
                 | Self::Exposed
                 | Self::Gap
                 | Self::Replayed
@@ -253,7 +238,7 @@ impl Relation for Table {
 
     fn rows_per_key(self) -> i64 {
         match self {
-            Self::Elapsed | Self::Replayed | Self::Run | Self::StreamGap => 1_000_000,
+            Self::Replayed | Self::Run | Self::StreamGap => 1_000_000,
             Self::Busy | Self::ComputeGap | Self::Exposed | Self::Gap | Self::Idle => 100_000,
             Self::Critical => 10_000,
             Self::Call | Self::Doubt => 100,
@@ -341,13 +326,6 @@ impl Relation for Table {
                 let doubts = answers.doubts();
                 let from = doubts.iter().position(is_asked).unwrap_or(doubts.len());
                 from..from + doubts[from..].iter().take_while(|doubt| is_asked(doubt)).count()
-            }
-            Self::Elapsed => {
-                let asked = key.number(0).zip(key.number(1));
-                let is_asked = |of: &(bool, bool)| Some((i64::from(of.0), i64::from(of.1))) == asked;
-                VARIANTS.iter().position(is_asked).map_or(0..0, |variant| {
-                    variant << SHIFT..(variant << SHIFT) + answers.all_elapsed(variant).len()
-                })
             }
             Self::Exposed => {
                 let activity = |of: &Activity| Some(of.as_str()) == key.text(0);

@@ -9,7 +9,7 @@ use crate::normalize::Scope;
 use foldhash::HashMap;
 use nsq_sweep::projection::{
     Listing, NONE, Naming, OpKind, Ops, PathKernel, Paths, Projection, RangeKernel, RangeKernels,
-    RangeSum, Ranges, StopCheck, path_kernels, range_sums,
+    Ranges, StopCheck, path_kernels,
 };
 use nsq_value::error::Result;
 use std::borrow::Cow;
@@ -35,7 +35,6 @@ pub(in crate::execute::native) struct Answers {
     rules: Arc<NameRules>,
     layers: OnceLock<Arc<Layers>>,
     shown: OnceLock<Vec<u32>>,
-    range_sums: OnceLock<Vec<RangeSum>>,
     listed: OnceLock<Listed>,
     thread_ranks: OnceLock<Vec<u32>>,
     paths: OnceLock<Paths>,
@@ -92,7 +91,6 @@ impl Answers {
             rules,
             layers: OnceLock::new(),
             shown: OnceLock::new(),
-            range_sums: OnceLock::new(),
             listed: OnceLock::new(),
             thread_ranks: OnceLock::new(),
             paths: OnceLock::new(),
@@ -172,19 +170,6 @@ impl Answers {
                 shown.extend(self.is_shown(index as usize).then_some(index));
             }
             shown
-        })
-    }
-
-    pub(super) fn range_sums(&self) -> &[RangeSum] {
-        self.range_sums.get_or_init(|| {
-            let is_shown = |index| self.is_shown(index);
-            let names = || self.listed().ranks.as_slice();
-            self.unless_stopped(range_sums(
-                &self.projection,
-                self.listing(&names),
-                is_shown,
-                &self.limits,
-            ))
         })
     }
 

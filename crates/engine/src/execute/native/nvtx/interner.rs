@@ -1,14 +1,15 @@
 //! Numbers for identifiers, in the order in which they are seen.
 
+use crate::execute::native::ids::Numbered;
 use foldhash::HashMap;
 use nsq_sweep::projection::Kernel;
 use std::hash::Hash;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Numbers distinct values in order of appearance. Shared by readers that run in parallel.
 #[derive(Debug)]
 pub(super) struct Interner<T> {
-    pub(super) shared: Mutex<HashMap<T, u32>>,
+    shared: Mutex<Numbered<T>>,
 }
 
 impl<T> Default for Interner<T> {
@@ -18,27 +19,26 @@ impl<T> Default for Interner<T> {
 }
 
 impl<T: Copy + Eq + Hash> Interner<T> {
-    pub(super) fn place(&self, value: T) -> u32 {
+    fn shared(&self) -> MutexGuard<'_, Numbered<T>> {
         // Ignoring the poison is fine: a panic in one reader ends the whole run.
-        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        let fresh = shared.len() as u32;
-        *shared.entry(value).or_insert(fresh)
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn place(&self, value: T) -> u32 {
+        self.shared().place(value)
     }
 
     pub(super) fn find(&self, value: T) -> Option<u32> {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner).get(&value).copied()
+        self.shared().known(value)
     }
 
     pub(super) fn len(&self) -> usize {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.shared().values.len()
     }
 
     /// The values in the order of their numbers.
     pub(super) fn values(&self) -> Vec<T> {
-        let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut values: Vec<(u32, T)> = shared.iter().map(|(&value, &place)| (place, value)).collect();
-        values.sort_unstable_by_key(|&(place, _)| place);
-        values.into_iter().map(|(_, value)| value).collect()
+        self.shared().values.clone()
     }
 }
 

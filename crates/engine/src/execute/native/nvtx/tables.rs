@@ -34,19 +34,17 @@ pub(in crate::execute::native) enum Table {
     Op,
     Path,
     PathKernel,
-    RangeSum,
     RangeKernel,
     Name,
     PushPop,
 }
 
 impl Table {
-    const ALL: [(&'static str, Self); 8] = [
+    const ALL: [(&'static str, Self); 7] = [
         ("nvtx_projection", Self::Projection),
         ("nvtx_op", Self::Op),
         ("nvtx_path", Self::Path),
         ("nvtx_path_kernel", Self::PathKernel),
-        ("nvtx_range_sum", Self::RangeSum),
         ("nvtx_range_kernel", Self::RangeKernel),
         ("nvtx_name", Self::Name),
         ("nvtx_pushpop", Self::PushPop),
@@ -58,7 +56,6 @@ impl Table {
             Self::Op => OP,
             Self::Path => PATH,
             Self::PathKernel => PATH_KERNEL,
-            Self::RangeSum => RANGE_SUM,
             Self::RangeKernel => RANGE_KERNEL,
             Self::Name => NAME,
             Self::PushPop => PUSH_POP,
@@ -85,22 +82,12 @@ impl Relation for Table {
             Self::Path => &["path_id"],
             Self::RangeKernel => &["naming"],
             Self::Name => &["name_id"],
-            Self::PathKernel | Self::RangeSum | Self::PushPop => &[],
+            Self::PathKernel | Self::PushPop => &[],
         }
     }
 
     fn orders(self, access: Access<'_>) -> &'static [Order] {
         match (self, access) {
-            (Self::RangeSum, Access::Scan) => &[Order {
-                columns: &[
-                    ("proj_ns", true),
-                    ("range_name", false),
-                    ("range_kind", false),
-                    ("name_id", false),
-                ],
-                is_total: false,
-                is_on_demand: false,
-            }],
             // A scan returns one naming after the other.
             (Self::RangeKernel, Access::Lookup(_)) => &[Order {
                 columns: &[
@@ -140,7 +127,6 @@ impl Relation for Table {
             Self::Op => answers.ops().len(),
             Self::Path => answers.shown_paths().len(),
             Self::PathKernel => answers.path_kernels().len(),
-            Self::RangeSum => answers.range_sums().len(),
             Self::RangeKernel => Naming::ALL.iter().map(|&n| answers.range_kernels(n).len()).sum(),
             Self::Name => answers.printed().len(),
             Self::PushPop => answers.push_pop().shown.len(),
@@ -192,7 +178,7 @@ impl Relation for Table {
                     from..from + answers.range_kernels(naming).len()
                 })
             }
-            Self::PathKernel | Self::RangeSum | Self::PushPop => 0..0,
+            Self::PathKernel | Self::PushPop => 0..0,
         }
     }
 
@@ -300,24 +286,6 @@ const PATH_KERNEL: &[Column] = &[
     ("total_ns", |a, i| a.path_kernels()[i].total_ns.into()),
     ("min_ns", |a, i| a.path_kernels()[i].min_ns.into()),
     ("max_ns", |a, i| a.path_kernels()[i].max_ns.into()),
-];
-
-const RANGE_SUM: &[Column] = &[
-    ("name_id", |a, i| a.range_sums()[i].name.into()),
-    ("range_name", |a, i| range_name(a, a.range_sums()[i].name)),
-    ("range_kind", |a, i| range_kind(a.range_sums()[i].is_push_pop)),
-    ("range_count", |a, i| a.range_sums()[i].ranges.into()),
-    ("range_ns", |a, i| a.range_sums()[i].range_ns.into()),
-    ("proj_ns", |a, i| a.range_sums()[i].extent_ns.into()),
-    ("proj_median_ns", |a, i| Cell::Real(a.range_sums()[i].median_ns)),
-    ("proj_min_ns", |a, i| a.range_sums()[i].min_ns.into()),
-    ("proj_max_ns", |a, i| a.range_sums()[i].max_ns.into()),
-    ("proj_stddev_ns", |a, i| Cell::Real(a.range_sums()[i].stddev_ns)),
-    ("op_count", |a, i| a.range_sums()[i].ops.into()),
-    ("launch_count", |a, i| a.range_sums()[i].launches.into()),
-    ("gpu_ns", |a, i| a.range_sums()[i].gpu_ns.into()),
-    ("depth_sum", |a, i| a.range_sums()[i].depths.into()),
-    ("child_count", |a, i| a.range_sums()[i].children.into()),
 ];
 
 const RANGE_KERNEL: &[Column] = &[
