@@ -11,6 +11,7 @@ mod natives;
 mod nvtx;
 mod reader;
 mod relation;
+mod rows;
 mod slices;
 mod store;
 pub(super) mod texts;

@@ -1,5 +1,6 @@
 //! The data of the GPU occupancy relations.
 
+use super::by_row::OfKind;
 use super::doubts::{Doubt, doubts};
 use super::idle::{Idle, Source};
 use super::labels::{Label, Labels};
@@ -64,10 +65,8 @@ pub(in crate::execute::native) struct Answers {
     /// Gaps of streams, as in [`AMONG`].
     stream_gaps: [OnceLock<Vec<StreamGap>>; AMONG.len()],
     launches: OnceLock<Launches>,
-    /// Indices of the operations, sorted by kind and row id.
-    pub(super) by_row: OnceLock<Vec<u32>>,
-    /// Of each kind of operations: the first row id, and its place in `by_row`.
-    pub(super) first_rows: OnceLock<Vec<(OpKind, i64, usize)>>,
+    /// For each kind of operation, those of the kind by row.
+    pub(super) by_row: OnceLock<[OfKind; OpKind::ALL.len()]>,
     /// For each GPU: the indices of its operations, by start.
     pub(super) by_gpu: OnceLock<Vec<Vec<u32>>>,
     /// The rows of `doubtful_op`.
@@ -120,7 +119,6 @@ impl Answers {
             stream_gaps: Default::default(),
             launches: OnceLock::new(),
             by_row: OnceLock::new(),
-            first_rows: OnceLock::new(),
             by_gpu: OnceLock::new(),
             doubts: OnceLock::new(),
             calls,

@@ -1,10 +1,10 @@
 //! The data behind the NVTX relations: a projection, and aggregates that are computed on first use.
 
 use super::names::{Layers, NameRules, Names};
-use super::rows::Rows;
 use super::scope::{self, AttributedTime, RangeScope};
 use crate::execute::limits::{self, Limits};
 use crate::execute::native::ids::{self, NO_ID};
+use crate::execute::native::rows::Rows;
 use crate::normalize::Scope;
 use foldhash::HashMap;
 use nsq_sweep::projection::{

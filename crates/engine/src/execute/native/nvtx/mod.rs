@@ -7,7 +7,6 @@ mod load;
 mod names;
 mod path_text;
 mod ranges;
-mod rows;
 mod scope;
 mod tables;
 

@@ -4,9 +4,9 @@ use super::answers::Answers;
 use super::cells::{
     call, call_id, global_pid, innermost, kernel, pid, process, range_id, range_kind, range_name, tid,
 };
-use super::rows::Rows;
 use crate::execute::native::ids::NO_ID;
 use crate::execute::native::relation::{Access, Cell, Key, Order, Relation};
+use crate::execute::native::rows::Rows;
 use nsq_sweep::projection::{NONE, Naming, OpKind};
 use std::borrow::Cow;
 use std::ops::Range;
