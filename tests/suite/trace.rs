@@ -366,6 +366,7 @@ fn a_trace_and_an_export_of_the_same_events_give_equal_answers() {
         "attention_work",
         "gemm_shapes",
         "gpu_time_by_stack",
+        "idle_functions",
         "memory_bound_ops",
         "mfu",
         "module_time",

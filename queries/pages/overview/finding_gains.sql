@@ -47,7 +47,7 @@ win AS MATERIALIZED (
   FROM judged_window
 ),
 now AS MATERIALIZED (
-  -- Of the GPU where a step takes longest: max() alone chooses the row.
+  -- The only max() chooses the row: the GPU where a step takes longest.
   SELECT step_count, max((end_ns - start_ns) / count) AS now_ns, (SELECT sum(count) FROM win) AS all_count
   FROM win
 ),

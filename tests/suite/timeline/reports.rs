@@ -115,7 +115,7 @@ fn each_report_keeps_its_lanes_names_and_bands() {
         for key in ["phases", "steps", "findings", "path", "metrics", "memory"] {
             assert_eq!(band_of(&data, key, Some(name)), band_of(&alone, key, None), "{about}: {key}");
         }
-        assert_eq!(about["path"], path.to_str().unwrap());
+        assert_eq!(about["given"], path.to_str().unwrap());
     }
     for wanted in
         ["is the first report", "by 30 matched collectives, ± ", "is not aligned: no common collective"]
