@@ -1,9 +1,11 @@
 //! Compares the occupancy of GPUs with a naive timeline that checks every nanosecond.
 
+use crate::support::stdout;
 use nsq::classify::Activity;
 use nsq::interval::TimeSet;
 use nsq::occupancy::{Level, NONE, Occupancy, Op, Overlap, Shares, Stream, Window, Work};
 use nsq::projection::{OpKind, Stop};
+use std::collections::HashMap;
 
 /// Times range from 0 to this.
 const END: i64 = 40;
@@ -230,4 +232,80 @@ fn check_lanes(seed: u64, level: Level, timeline: &Timeline<'_>) {
         let splits = of_lane.any(|op| op.start > gap.start && op.start < gap.end);
         assert!(!splits, "an operation begins in a gap, perhaps one of 0 ns: {}", about());
     }
+}
+
+/// What each microsecond counts for: the kernel that runs in it and started first, of those that started together the
+/// longest.
+#[test]
+fn each_time_counts_for_the_kernel_that_started_first() {
+    const LAST: i64 = 300;
+    let mut random = Random(11);
+    let folder = tempfile::tempdir().unwrap();
+    let (mut counted, mut hidden) = (0, 0);
+    for nth in 0..4 {
+        // Start, length, GPU and stream of each.
+        let kernels: Vec<[i64; 4]> = (0..60)
+            .map(|_| {
+                let start = random.below(LAST / 4) * 4;
+                [start, 1 + random.below(LAST - start).min(20), random.below(2), 7 + random.below(3)]
+            })
+            .collect();
+        let events: Vec<serde_json::Value> = kernels
+            .iter()
+            .enumerate()
+            .map(|(id, [start, length, gpu, stream])| {
+                serde_json::json!({"ph": "X", "cat": "kernel", "name": format!("kernel_{id}"), "pid": gpu,
+                  "tid": stream, "ts": start, "dur": length,
+                  "args": {"device": gpu, "context": 1, "stream": stream, "correlation": id + 1}})
+            })
+            .collect();
+        let trace = folder.path().join(format!("{nth}.json"));
+        std::fs::write(&trace, serde_json::json!({"traceEvents": events}).to_string()).unwrap();
+        for per_gpu in [true, false] {
+            let asked = format!("per_gpu={per_gpu}");
+            let answer = stdout(&[
+                "run",
+                trace.to_str().unwrap(),
+                "-q",
+                "gpu_elapsed",
+                "-p",
+                &asked,
+                "-f",
+                "csv",
+                "--columns",
+                "op_name,elapsed_ns",
+            ]);
+            let elapsed: HashMap<&str, i64> = answer
+                .lines()
+                .skip(1)
+                .map(|line| line.split_once(',').unwrap())
+                .map(|(name, ns)| (name, ns.parse().unwrap()))
+                .collect();
+            assert_eq!(elapsed.len(), kernels.len());
+            for (id, kernel) in kernels.iter().enumerate() {
+                // Kernels that equal each other in all of this share their time in the order of their IDs.
+                let rank = |(id, [start, length, gpu, stream]): (usize, &[i64; 4])| {
+                    (*start, -length, *gpu, *stream, id)
+                };
+                let counts_for = |at: &i64| {
+                    let runs = |(_, other): &(usize, &[i64; 4])| {
+                        other[0] <= *at
+                            && *at < other[0] + other[1]
+                            && (!per_gpu || other[2] == kernel[2])
+                    };
+                    let first = kernels.iter().enumerate().filter(runs).map(rank).min();
+                    first == Some(rank((id, kernel)))
+                };
+                let expected = 1_000 * (0..LAST + 20).filter(counts_for).count() as i64;
+                assert_eq!(
+                    elapsed[format!("kernel_{id}").as_str()],
+                    expected,
+                    "{asked}: {kernel:?} of {kernels:?}"
+                );
+                counted += expected;
+                hidden += usize::from(expected == 0);
+            }
+        }
+    }
+    assert!(counted > 1_000_000 && hidden > 20, "{counted}, {hidden}");
 }
