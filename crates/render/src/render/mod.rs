@@ -1,4 +1,4 @@
-//! Writes result rows to an [`io::Write`], with one module per format.
+//! Writes result rows to an [`std::io::Write`], with one module per format.
 //!
 //! Machine formats contain the raw integers; text, Markdown and HTML format a number with its column's
 //! unit. Names in reports are untrusted, so every format escapes what could be harmful to its reader.
