@@ -34,19 +34,14 @@ limits: >-
 see_also: [event_sum, rank_balance, cuda_gpu_kern_sum, cuda_gpu_mem_time_sum, cuda_api_sum, nvtx_sum, osrt_sum, mpi_event_sum]
 ---*/
 WITH
-of_report AS MATERIALIZED (
-  SELECT *
-  FROM event_sum
-  WHERE :of IN ('all', kind)
-),
 of_kind AS MATERIALIZED (
   SELECT kind, count(DISTINCT side) AS side_count, sum(total_ns) AS all_ns
-  FROM of_report
+  FROM event_sum
   GROUP BY kind
 ),
 placed AS (
   SELECT *, row_number() OVER (PARTITION BY kind, name ORDER BY total_ns DESC, side) AS place
-  FROM of_report
+  FROM event_sum
 )
 SELECT
   placed.kind,

@@ -8,6 +8,8 @@ kind: sum
 tags: [cuda, kernel, mpi, nvtx, osrt]
 reads: [cuda_call, kernel, memcpy, memset, mpi_event, nvtx_range, os_call, string]
 requires: [kernel | cuda_call | nvtx_range | memcpy | memset | os_call | mpi_event]
+params:
+  - {name: of, type: enum, default: all, values: [all, kernel, copy, call, range, os call, mpi], doc: "The kind to list."}
 columns:
   - {name: kind, type: text, priority: 0, doc: "kernel, copy (also fills), call (CUDA API), range (NVTX), os call or mpi."}
   - {name: total_ns, type: duration, unit: ns, priority: 1, doc: "Sum of the durations. What overlaps, and nested ranges, count in full."}
@@ -93,5 +95,6 @@ SELECT
   name
 FROM own
 WHERE total_ns IS NOT NULL
+  AND :of IN ('all', kind)
 GROUP BY kind, name
 ORDER BY kind, total_ns DESC, name
