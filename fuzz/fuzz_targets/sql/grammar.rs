@@ -4,6 +4,7 @@
 //! bytes give equal statements.
 
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
+use std::sync::LazyLock;
 
 /// Nesting of queries and expressions.
 const DEPTH: u32 = 5;
@@ -111,6 +112,12 @@ const PRAGMAS: [&str; 26] = [
     "hard_heap_limit",
     "analysis_limit",
 ];
+
+/// The functions of nsq, with the number of their arguments, which are documented as `x, part`.
+static OWN_FUNCTIONS: LazyLock<Vec<(String, usize)>> = LazyLock::new(|| {
+    let functions = nsq::execute::functions().expect("they are listed");
+    functions.into_iter().map(|function| (function.name, function.args.split(',').count())).collect()
+});
 
 /// Functions of SQLite, from harmless to refused, with a number of arguments. nsq's own come beside them.
 const FUNCTIONS: [(&str, usize); 54] = [
@@ -681,14 +688,9 @@ impl<'u> Grammar<'u, '_> {
     }
 
     fn call(&mut self, depth: u32) -> Result<()> {
-        let own = nsq::execute::FUNCTIONS.len();
-        let place = self.bytes.choose_index(FUNCTIONS.len() + own)?;
+        let place = self.bytes.choose_index(FUNCTIONS.len() + OWN_FUNCTIONS.len())?;
         let (name, arguments) = match place.checked_sub(FUNCTIONS.len()) {
-            // Those of nsq are documented as `x, part`.
-            Some(own) => {
-                let function = &nsq::execute::FUNCTIONS[own];
-                (function.name, function.args.split(',').count())
-            }
+            Some(own) => (OWN_FUNCTIONS[own].0.as_str(), OWN_FUNCTIONS[own].1),
             None => FUNCTIONS[place],
         };
         self.say(name);
