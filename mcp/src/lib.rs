@@ -43,7 +43,7 @@ struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds)]
     timeout: f64,
     /// Most bytes of an answer.
-    #[arg(long, value_name = "BYTES", default_value_t = 16_000, value_parser = clap::value_parser!(u32).range(2_000..))]
+    #[arg(long, value_name = "BYTES", default_value_t = 17_000, value_parser = clap::value_parser!(u32).range(2_000..))]
     max_bytes: u32,
     /// Serve HTTP instead of standard input and output: PORT on this machine alone, or ADDRESS:PORT.
     ///
