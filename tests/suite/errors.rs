@@ -443,6 +443,9 @@ fn invalid_time_ranges_are_rejected() {
 fn missing_data_names_the_flag_that_records_it() {
     let fixtures = Fixtures::new();
     let report = fixtures.trace("nvtx_only");
+    // A trace has allocations in a table of nsq's own, which no option of nsys records.
+    let (code, _, error) = outcome(&["run", report.to_str().unwrap(), "-q", "memory_peaks"]);
+    assert!(code == 3 && error.contains("`nsys profile --cuda-memory-usage=true …`"), "{error}");
     let (code, error) = run_on(&report);
     assert_eq!(code, 3);
     assert_eq!(

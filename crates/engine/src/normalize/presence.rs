@@ -104,8 +104,10 @@ impl<'a> Presence<'a> {
             was_recorded: false,
             is_automatic: false,
         };
-        // What nsys records without an option is missing because the system does not allow it: no option helps.
-        lack.is_automatic = leaves.iter().any(|source| source.capture == "always");
+        // What nsys records without an option is missing because the system does not allow it: no option helps. nsq's own
+        // tables are those of imported traces.
+        let is_own = |source: &Source| source.tables.iter().all(|table| table.starts_with("NSQ_"));
+        lack.is_automatic = leaves.iter().any(|source| source.capture == "always" && !is_own(source));
         for source in &leaves {
             // A table of older versions has the same title.
             if !lack.titles.contains(&source.title) {
