@@ -1,16 +1,17 @@
 /*---
 name: straggler_causes
-version: 3
+version: 4
 title: Why ranks come late
 summary: What a rank did longer than others before collectives to which it came last.
 why: To see whether a late rank computes longer, copies longer, or waits for its host.
 kind: sum
 tags: [communication, gpu]
 reads: []
-asks: [collective_arrivals, collective_work]
+asks: [collective_arrivals, collective_work, steps]
 across: true
 columns:
   - {name: rank, type: int, priority: 0, doc: "Rank in the whole program if it is known for all members of the communicator that are seen; else within the communicator, or by host name: see collective_arrivals. Null if unknown."}
+  - {name: part, type: text, priority: 1, doc: "steady: collectives in steps of the rank without warm-up and tail. other: those before, between and after; all if the rank has no steps."}
   - {name: last_count, type: int, unit: count, label: "came last", priority: 1, doc: "Collectives in which this rank came last, and another one waited for it."}
   - {name: caused_ns, type: duration, unit: ns, label: "wait of the others", priority: 1, doc: "What the other ranks waited together in these collectives."}
   - {name: lost_ns, type: duration, unit: ns, label: "lost at most", priority: 1, doc: "Sum over these collectives of the longest wait of another rank: an upper bound of what the program loses."}
@@ -45,6 +46,9 @@ arrival AS MATERIALIZED (
     arrival.wait_ns,
     arrival.report,
     arrival.pid,
+    arrival.side,
+    work.gpu_id,
+    work.iteration,
     work.dur_ns,
     work.compute_ns,
     work.exposed_communication_ns,
@@ -75,9 +79,16 @@ others AS MATERIALIZED (
   GROUP BY communicator, sequence
   HAVING sum(wait_ns) > 0
 ),
+steady AS MATERIALIZED (
+  SELECT side, gpu_id, step
+  FROM steps
+  WHERE part IN ('median', 'steady')
+  GROUP BY side, gpu_id, step
+),
 summed AS (
   SELECT
     arrival.communicator,
+    CASE WHEN steady.step IS NULL THEN 'other' ELSE 'steady' END AS part,
     max(arrival.rank) AS rank,
     arrival.member,
     min(arrival.report) AS report,
@@ -96,11 +107,16 @@ summed AS (
   JOIN others
     ON others.communicator = arrival.communicator
     AND others.sequence = arrival.sequence
+  LEFT JOIN steady
+    ON steady.side = arrival.side
+    AND steady.gpu_id = arrival.gpu_id
+    AND steady.step = arrival.iteration
   WHERE arrival.member = arrival.last_member
-  GROUP BY arrival.communicator, arrival.member
+  GROUP BY arrival.communicator, arrival.member, CASE WHEN steady.step IS NULL THEN 'other' ELSE 'steady' END
 )
 SELECT
   rank,
+  part,
   last_count,
   caused_ns,
   lost_ns,
@@ -127,4 +143,4 @@ SELECT
   report,
   pid
 FROM summed
-ORDER BY own_ns DESC, lost_ns DESC, communicator, member
+ORDER BY own_ns DESC, lost_ns DESC, communicator, member, part

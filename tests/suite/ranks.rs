@@ -396,8 +396,10 @@ fn injected_stragglers_skew_and_bandwidth_are_found() {
             Cause::Host => ("the host", "idle_ns"),
         };
         assert_eq!((&causes[0]["rank"], causes[0]["cause"].as_str()), (&straggler.to_string(), cause));
+        assert_eq!(causes[0]["part"], "steady");
         // Nothing is known of the time before the first collective.
-        let longer = real(&causes[0], part) / 29.0;
+        let own = causes.iter().filter(|row| row["rank"] == straggler.to_string());
+        let longer = own.map(|row| real(row, part)).sum::<f64>() / 29.0;
         assert!((longer - late as f64).abs() < 10_000.0, "{:?}", causes[0]);
         // Each of 9 steps has 10 collectives; the straggler is late in every third one.
         let steps = ask("rank_iterations", &reports);
@@ -866,16 +868,13 @@ fn there_is_one_longest_wait() {
     assert_eq!(longest, 132_338_285.0);
 }
 
-/// Rank 2 computes 300 µs longer in each step of 2 ms, so that all others wait for it.
-#[test]
-fn the_step_without_the_slowest_rank_is_known_where_steps_and_collectives_are() {
-    let folder = tempfile::tempdir().unwrap();
+/// Reports of ranks that compute for `own(rank, step)` µs in each step of 2 ms, and then wait for each other.
+fn in_step(folder: &Path, ranks: &[i64], steps: i64, own: impl Fn(i64, i64) -> i64) -> Vec<String> {
     let mut reports = Vec::new();
-    for rank in 0..4_i64 {
-        let own = if rank == 2 { 1300 } else { 1000 };
+    for &rank in ranks {
         let mut events = Vec::new();
-        for n in 0..6_i64 {
-            let at = 1000 + 2000 * n;
+        for n in 0..steps {
+            let (at, own) = (1000 + 2000 * n, own(rank, n));
             events.push(format!(
                 r##"{{"ph":"X","cat":"user_annotation","name":"ProfilerStep#{n}","pid":9{rank},"tid":9,"ts":{},"dur":1900,"args":{{}}}}"##,
                 at - 30
@@ -887,12 +886,49 @@ fn the_step_without_the_slowest_rank_is_known_where_steps_and_collectives_are() 
                 2 * n + 1,
                 "ncclDevKernel_AllReduce",
                 at + own,
-                1400 - own,
+                1500 - own,
                 &what,
             ));
         }
-        reports.push(write_trace(folder.path(), rank, 4, &events));
+        reports.push(write_trace(folder, rank, 4, &events));
     }
+    reports
+}
+
+/// One rank sets the pace, or two, or another one in each step.
+#[test]
+fn the_verdict_says_whether_some_ranks_are_slow_or_another_one_each_time() {
+    let cases: [(fn(i64, i64) -> i64, &str, &str); 3] = [
+        (
+            |rank, _| if rank == 2 { 1300 } else { 1000 },
+            "Rank 2 makes the others wait most.",
+            "If it were as fast as the others, the step would take about 1.70 ms instead of 2.00 ms",
+        ),
+        (
+            |rank, _| if rank >= 2 { 1300 + rank } else { 1000 },
+            "So does rank 2.",
+            "If they were as fast as the others, the step would take about 1.70 ms instead of 2.00 ms",
+        ),
+        (
+            |rank, n| if rank == n % 4 { 1400 } else { 1000 },
+            "No rank is slow all the time: the one that the others wait for changes from step to step",
+            "If all ranks took equally long in each step, the step would take about 1.70 ms instead of 2.00 ms",
+        ),
+    ];
+    for (own, who, gain) in cases {
+        let folder = tempfile::tempdir().unwrap();
+        in_step(folder.path(), &[0, 1, 2, 3], 13, own);
+        let page = stdout(&["page", "job", folder.path().to_str().unwrap()]);
+        let sentence = unwrapped(&page);
+        assert!(sentence.contains(who) && sentence.contains(gain), "{page}");
+    }
+}
+
+/// Rank 2 computes 300 µs longer in each step of 2 ms, so that all others wait for it.
+#[test]
+fn the_step_without_the_slowest_rank_is_known_where_steps_and_collectives_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let reports = in_step(folder.path(), &[0, 1, 2, 3], 6, |rank, _| if rank == 2 { 1300 } else { 1000 });
     let gain = ask("job_gain", &reports);
     let found = ["name", "seen_count", "step_ns", "without_ns"].map(|column| gain[0][column].as_str());
     assert_eq!(found, ["rank 2", "4", "2000000", "1700000"]);

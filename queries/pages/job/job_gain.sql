@@ -1,8 +1,8 @@
 /*---
 name: job_gain
-version: 1
-title: The step without the slowest rank
-summary: How long the step would be if the slowest rank were as fast as the others.
+version: 2
+title: The step without the slow ranks
+summary: How long the step would be if the slow ranks were as fast as the others.
 why: To know what balancing the ranks can gain.
 kind: info
 tags: [communication, gpu]
@@ -11,17 +11,23 @@ reads: []
 asks: [job_members, job_ranks, steps]
 across: true
 columns:
-  - {name: place, type: int, priority: 3, doc: "Place of the slowest rank, as in job_ranks: the one with the most own time in all compared steps."}
+  - {name: place, type: int, priority: 3, doc: "Place of a slow rank, as in job_ranks: the one with the most own time in all compared steps, and those that are nearer to it than to the median rank. Own time is the step without exposed communication."}
   - {name: name, type: text, label: "rank", priority: 0, doc: "Name of this rank."}
+  - {name: slow_count, type: int, unit: count, label: "slow ranks", priority: 1, doc: "Number of slow ranks: the rows."}
   - {name: seen_count, type: int, unit: count, label: "ranks", priority: 1, doc: "Ranks that are compared."}
   - {name: step_count, type: int, unit: count, label: "steps", priority: 1, doc: "Steps that are compared: those that all ranks have, without warm-up and tail."}
   - {name: step_ns, type: duration, unit: ns, label: "step", priority: 0, doc: "Mean over these steps of the time of the rank that takes longest."}
-  - {name: without_ns, type: duration, unit: ns, label: "step without it", priority: 0, doc: "The mean step if in each one the slowest rank had no more own time than the next slowest rank. Own time is the step without exposed communication."}
+  - {name: without_ns, type: duration, unit: ns, label: "step without them", priority: 0, doc: "The mean step if in each one no slow rank had more own time than the slowest of the others."}
   - {name: balanced_ns, type: duration, unit: ns, label: "step if balanced", priority: 1, doc: "The mean step if in each one no rank had more own time than the median rank."}
+  - {name: even_ns, type: duration, unit: ns, label: "step if even", priority: 1, doc: "The mean step if in each one all ranks had the mean own time: the same work, spread evenly."}
+  - {name: slow_pct, type: percent, unit: percent, label: "share of the slow ranks", priority: 2, doc: "Of what the slowest rank of each step takes longer than the mean, the share in steps in which it is a slow rank; null if all are equally long."}
   - {name: speedup, type: real, label: "times faster", priority: 0, doc: "step_ns / without_ns."}
+  - {name: even_speedup, type: real, label: "times faster if even", priority: 2, doc: "step_ns / even_ns."}
+  - {name: is_changing, type: bool, label: "changing", priority: 1, doc: "Whether the slowest rank is another one from step to step: even_speedup is 1.03 or more, and slow_pct below 75 %, or the gain of even work above 1.25 times that of the slow ranks."}
 checks:
   - without_ns <= step_ns
   - balanced_ns <= step_ns
+  - even_ns <= step_ns
 when_empty: "a rank has no steps, the ranks have no step in common, or their collectives are not matched"
 limits: >-
   An estimate. A step takes as long as its slowest rank computes, copies and idles, and all ranks wait for it in exposed
@@ -67,12 +73,26 @@ compared AS MATERIALIZED (
     ON common.cycle = own.cycle
     AND common.step = own.step
 ),
-slowest AS (
-  SELECT place
+total AS (
+  SELECT
+    place,
+    sum(own_ns) AS own_ns,
+    row_number() OVER (ORDER BY sum(own_ns), place) AS number,
+    count(*) OVER () AS seen_count
   FROM compared
   GROUP BY place
-  ORDER BY sum(own_ns) DESC, place
+),
+range_of_ranks AS (
+  SELECT max(own_ns) AS most_ns, max(CASE WHEN 2 * number <= seen_count + 1 THEN own_ns END) AS median_ns
+  FROM total
   LIMIT 1
+),
+slow AS MATERIALIZED (
+  SELECT total.place, row_number() OVER (ORDER BY total.own_ns DESC, total.place) AS choice
+  FROM total
+  CROSS JOIN range_of_ranks AS known
+  WHERE 2 * total.own_ns > known.most_ns + known.median_ns
+    OR total.own_ns = known.most_ns
 ),
 bound AS MATERIALIZED (
   SELECT
@@ -81,32 +101,53 @@ bound AS MATERIALIZED (
     max(compared.dur_ns) AS dur_ns,
     max(compared.own_ns) AS most_ns,
     median(compared.own_ns) AS median_ns,
-    max(CASE WHEN compared.place <> slowest.place THEN compared.own_ns END) AS next_ns
+    avg(compared.own_ns) AS mean_ns,
+    max(CASE WHEN slow.place IS NULL THEN compared.own_ns END) AS next_ns
   FROM compared
-  CROSS JOIN slowest
+  LEFT JOIN slow
+    ON slow.place = compared.place
   GROUP BY compared.cycle, compared.step
 ),
 summed AS (
   SELECT
     count(*) AS step_count,
     avg(dur_ns) AS step_ns,
-    avg(dur_ns - most_ns + next_ns) AS without_ns,
-    avg(dur_ns - most_ns + median_ns) AS balanced_ns
+    avg(dur_ns - most_ns + CASE WHEN next_ns < most_ns THEN next_ns ELSE most_ns END) AS without_ns,
+    avg(dur_ns - most_ns + median_ns) AS balanced_ns,
+    avg(dur_ns - most_ns + mean_ns) AS even_ns,
+    -- The share of what the slowest rank of each step costs that is of the slow ranks.
+    100.0 * sum(CASE WHEN coalesce(next_ns, 0) < most_ns THEN most_ns - mean_ns ELSE 0 END)
+    / nullif(sum(most_ns - mean_ns), 0) AS slow_pct
   FROM bound
+),
+slow_count AS (
+  SELECT count(*) AS slow_count
+  FROM slow
+  LIMIT 1
 )
 SELECT
   named.place,
   named.name,
+  slow_count.slow_count,
   matched.seen_count,
   summed.step_count,
   CAST(round(summed.step_ns) AS BIGINT) AS step_ns,
   CAST(round(summed.without_ns) AS BIGINT) AS without_ns,
   CAST(round(summed.balanced_ns) AS BIGINT) AS balanced_ns,
-  summed.step_ns / nullif(summed.without_ns, 0) AS speedup
+  CAST(round(summed.even_ns) AS BIGINT) AS even_ns,
+  summed.slow_pct,
+  summed.step_ns / nullif(summed.without_ns, 0) AS speedup,
+  summed.step_ns / nullif(summed.even_ns, 0) AS even_speedup,
+  CASE
+    WHEN summed.step_ns < 1.03 * summed.even_ns THEN 0
+    WHEN summed.slow_pct < 75 THEN 1
+    ELSE summed.step_ns - summed.even_ns > 1.25 * (summed.step_ns - summed.without_ns)
+  END AS is_changing
 FROM summed
 CROSS JOIN matched
-CROSS JOIN slowest
+CROSS JOIN slow_count
+CROSS JOIN slow
 JOIN job_ranks AS named
-  ON named.place = slowest.place
+  ON named.place = slow.place
 WHERE summed.step_count > 0
-ORDER BY named.place
+ORDER BY slow.choice, named.place

@@ -1,6 +1,6 @@
 /*---
 name: job_ranks
-version: 1
+version: 2
 title: The ranks, side by side
 summary: Each rank of a job by name, with its step and its cost to others.
 why: To see which rank differs, and by how much.
@@ -8,7 +8,7 @@ kind: info
 tags: [communication, gpu]
 internal: true
 reads: []
-asks: [job_members, rank_measures, ranks, steps, collective_arrivals, straggler_causes]
+asks: [job_members, rank_measures, ranks, steps, collective_arrivals, collective_work, straggler_causes]
 across: true
 columns:
   - {name: place, type: int, priority: 3, doc: "Place of the rank, from 0: by rank, host and report, as people write them."}
@@ -27,9 +27,10 @@ columns:
   - {name: exposed_communication_ns, type: duration, unit: ns, label: "exposed communication", priority: 1, doc: "Part in which communication ran and no compute kernel did."}
   - {name: exposed_memory_ns, type: duration, unit: ns, label: "exposed copies", priority: 1, doc: "Part in which a copy or fill ran and no kernel did."}
   - {name: idle_ns, type: duration, unit: ns, label: "idle", priority: 1, doc: "Part in which nothing ran."}
-  - {name: other_compute_ns, type: duration, unit: ns, label: "compute of the others", priority: 1, doc: "Of two ranks, compute_ns of the other one; else the median of all ranks; null with one rank."}
+  - {name: other_compute_ns, type: duration, unit: ns, label: "compute of the others", priority: 1, doc: "Of two ranks, compute_ns of the other one; else the median of all ranks, of an even number the smaller of the two in the middle; null with one rank."}
   - {name: longer_pct, type: percent, unit: percent, label: "computes longer by", priority: 0, doc: "By which share compute_ns is longer than other_compute_ns; negative if it is shorter."}
   - {name: collective_count, type: int, unit: count, label: "collectives", priority: 1, doc: "Collectives in which this rank and another one are matched."}
+  - {name: compared_count, type: int, unit: count, label: "compared", priority: 2, doc: "Those that the next four columns are of: with steps, the ones in steps without warm-up and tail; else all."}
   - {name: last_count, type: int, unit: count, label: "came last", priority: 1, doc: "Those in which this rank came last, and another one waited for it."}
   - {name: lost_ns, type: duration, unit: ns, label: "costs others up to", priority: 1, doc: "Sum over these of the longest wait of another rank."}
   - {name: own_ns, type: duration, unit: ns, label: "own part", priority: 0, doc: "The part of lost_ns that its own compute, copies and idle time explain, as in straggler_causes."}
@@ -104,6 +105,15 @@ step AS MATERIALIZED (
   WHERE steps.part IN ('median', 'steady')
   GROUP BY seen.place
 ),
+known AS MATERIALIZED (
+  SELECT
+    named.place,
+    coalesce(step.step_count, 0) AS step_count,
+    CASE WHEN count(step.place) OVER () = count(*) OVER () THEN 'step' ELSE 'capture' END AS per
+  FROM named
+  LEFT JOIN step
+    ON step.place = named.place
+),
 process AS MATERIALIZED (
   SELECT ranks.side, ranks.pid, min(seen.place) AS place
   FROM ranks
@@ -113,40 +123,69 @@ process AS MATERIALIZED (
   WHERE ranks.gpu_count = 1
   GROUP BY ranks.side, ranks.pid
 ),
+steady AS MATERIALIZED (
+  SELECT side, gpu_id, step
+  FROM steps
+  WHERE part IN ('median', 'steady')
+  GROUP BY side, gpu_id, step
+),
 arrival AS MATERIALIZED (
   SELECT
-    process.place,
+    known.place,
     arrival.communicator,
     arrival.member,
-    count(*) AS collective_count,
-    sum(arrival.wait_ns) AS own_wait_ns
+    arrival.wait_ns,
+    CASE WHEN known.per = 'capture' OR steady.step IS NOT NULL THEN 1 ELSE 0 END AS is_compared
   FROM collective_arrivals AS arrival
   JOIN process
     ON process.side = arrival.side
     AND process.pid IS NOT DISTINCT FROM arrival.pid
+  JOIN known
+    ON known.place = process.place
+  LEFT JOIN collective_work AS work
+    ON work.side = arrival.side
+    AND work.kernel_id = arrival.kernel_id
+    AND work.communicator = arrival.communicator
+    AND work.sequence = arrival.sequence
+  LEFT JOIN steady
+    ON steady.side = arrival.side
+    AND steady.gpu_id = work.gpu_id
+    AND steady.step = work.iteration
   WHERE arrival.agrees
     AND arrival.seen_count > 1
-  GROUP BY process.place, arrival.communicator, arrival.member
+),
+member AS MATERIALIZED (
+  SELECT place, communicator, member
+  FROM arrival
+  GROUP BY place, communicator, member
 ),
 late AS MATERIALIZED (
   SELECT
-    arrival.place,
+    member.place,
     causes.cause,
     sum(causes.last_count) AS last_count,
     sum(causes.lost_ns) AS lost_ns,
     sum(causes.own_ns) AS own_ns,
     row_number() OVER (
-      PARTITION BY arrival.place
+      PARTITION BY member.place
       ORDER BY sum(causes.own_ns) DESC, sum(causes.lost_ns) DESC, causes.cause
     ) AS choice
   FROM straggler_causes AS causes
-  JOIN arrival
-    ON arrival.communicator = causes.communicator
-    AND arrival.member = causes.member
-  GROUP BY arrival.place, causes.cause
+  JOIN member
+    ON member.communicator = causes.communicator
+    AND member.member = causes.member
+  JOIN known
+    ON known.place = member.place
+  WHERE known.per = 'capture'
+    OR causes.part = 'steady'
+  GROUP BY member.place, causes.cause
 ),
 waits AS MATERIALIZED (
-  SELECT place, sum(collective_count) AS collective_count, sum(own_wait_ns) AS own_wait_ns
+  SELECT
+    place,
+    count(*) AS collective_count,
+    sum(is_compared) AS compared_count,
+    sum(is_compared * wait_ns) AS own_wait_ns
   FROM arrival
   GROUP BY place
 ),
@@ -159,15 +198,6 @@ lost AS MATERIALIZED (
     max(CASE WHEN choice = 1 AND own_ns > 0 THEN cause END) AS cause
   FROM late
   GROUP BY place
-),
-known AS MATERIALIZED (
-  SELECT
-    named.place,
-    coalesce(step.step_count, 0) AS step_count,
-    CASE WHEN count(step.place) OVER () = count(*) OVER () THEN 'step' ELSE 'capture' END AS per
-  FROM named
-  LEFT JOIN step
-    ON step.place = named.place
 ),
 timed AS MATERIALIZED (
   SELECT
@@ -186,14 +216,24 @@ timed AS MATERIALIZED (
     ON step.place = known.place
     AND known.per = 'step'
 ),
+placed AS (
+  SELECT
+    *,
+    dur_ns - exposed_communication_ns AS own_ns,
+    count(*) OVER () AS seen_count,
+    row_number() OVER (ORDER BY compute_ns, place) AS compute_place,
+    row_number() OVER (ORDER BY dur_ns - exposed_communication_ns, place) AS own_place
+  FROM timed
+),
 usual AS (
   SELECT
-    count(*) AS seen_count,
+    max(seen_count) AS seen_count,
     sum(compute_ns) AS total_ns,
-    median(compute_ns) AS median_ns,
-    sum(dur_ns - exposed_communication_ns) AS total_own_ns,
-    median(dur_ns - exposed_communication_ns) AS median_own_ns
-  FROM timed
+    -- Half of the ranks may be slow, such as one of two groups: the others are what they compare with.
+    max(CASE WHEN 2 * compute_place <= seen_count + 1 THEN compute_ns END) AS median_ns,
+    sum(own_ns) AS total_own_ns,
+    max(CASE WHEN 2 * own_place <= seen_count + 1 THEN own_ns END) AS median_own_ns
+  FROM placed
   LIMIT 1
 ),
 measured AS MATERIALIZED (
@@ -202,14 +242,14 @@ measured AS MATERIALIZED (
     CASE usual.seen_count
       WHEN 1 THEN NULL
       WHEN 2 THEN usual.total_ns - timed.compute_ns
-      ELSE CAST(usual.median_ns AS BIGINT)
+      ELSE usual.median_ns
     END AS other_compute_ns,
     timed.dur_ns
     - timed.exposed_communication_ns
     - CASE usual.seen_count
         WHEN 1 THEN NULL
         WHEN 2 THEN usual.total_own_ns - (timed.dur_ns - timed.exposed_communication_ns)
-        ELSE CAST(usual.median_own_ns AS BIGINT)
+        ELSE usual.median_own_ns
       END AS own_excess_ns
   FROM timed
   CROSS JOIN usual
@@ -235,6 +275,7 @@ ranked AS MATERIALIZED (
     measured.other_compute_ns,
     100.0 * (measured.compute_ns - measured.other_compute_ns) / nullif(measured.other_compute_ns, 0) AS longer_pct,
     coalesce(waits.collective_count, 0) AS collective_count,
+    coalesce(waits.compared_count, 0) AS compared_count,
     coalesce(lost.last_count, 0) AS last_count,
     coalesce(lost.lost_ns, 0) AS lost_ns,
     coalesce(lost.own_ns, 0) AS own_ns,
@@ -273,6 +314,7 @@ SELECT
   other_compute_ns,
   longer_pct,
   collective_count,
+  compared_count,
   last_count,
   lost_ns,
   own_ns,

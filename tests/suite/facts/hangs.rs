@@ -122,6 +122,17 @@ fn who_did_not_come_may_be_in_another_report() {
     assert!(page.contains("did not launch call 12 of ncclAllReduce. Process 100 of"), "{page}");
 }
 
+/// Nothing says what was launched, so that the page names who waits, and who does not.
+#[test]
+fn without_ranges_of_nccl_the_ranks_that_wait_are_named() {
+    let capture = reducing(&[12, 12, 11]);
+    capture.sql("DELETE FROM NVTX_EVENTS");
+    let page = unwrapped(&stdout(&["page", "job", capture.path().to_str().unwrap()]));
+    let verdict = "Likely a hang: GPU 0 and GPU 1 wait in cudaStreamSynchronize for 29.88 s after their last GPU work, \
+                   and GPU 2 does not: it may not have come to the next collective.";
+    assert!(page.contains(verdict), "{page}");
+}
+
 /// The text in one line.
 fn unwrapped(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
