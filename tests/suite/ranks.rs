@@ -924,11 +924,28 @@ fn the_verdict_says_whether_some_ranks_are_slow_or_another_one_each_time() {
     }
 }
 
+/// In every fourth step the collective takes three times as long, for all ranks.
+#[test]
+fn a_slow_network_is_told_from_a_slow_rank() {
+    let folder = tempfile::tempdir().unwrap();
+    let reports = in_step(folder.path(), &[0, 1, 2, 3], 13, |_, n| if n % 4 == 3 { 200 } else { 1000 });
+    let rows = ask("job_transfers", &reports);
+    let columns = ["operation", "collective_count", "slow_count", "median_ns", "slow_ns"];
+    let found = columns.map(|column| rows[0][column].as_str());
+    assert_eq!(found, ["AllReduce", "13", "3", "500000", "1300000"]);
+    assert_eq!(rows[0]["excess_ns"], "2400000");
+    let page = unwrapped(&stdout(&["page", "job", folder.path().to_str().unwrap()]));
+    let note = "3 of 13 AllReduces transfer for 1.30 ms, where 500.00 µs is usual at their place in the step: \
+                2.40 ms more in all, on all ranks together.";
+    assert!(page.contains(note), "{page}");
+}
+
 /// Rank 2 computes 300 µs longer in each step of 2 ms, so that all others wait for it.
 #[test]
 fn the_step_without_the_slowest_rank_is_known_where_steps_and_collectives_are() {
     let folder = tempfile::tempdir().unwrap();
-    let reports = in_step(folder.path(), &[0, 1, 2, 3], 6, |rank, _| if rank == 2 { 1300 } else { 1000 });
+    let reports =
+        in_step(folder.path(), &[0, 1, 2, 3], 6, |rank, _| if rank == 2 { 1300 } else { 1000 });
     let gain = ask("job_gain", &reports);
     let found = ["name", "seen_count", "step_ns", "without_ns"].map(|column| gain[0][column].as_str());
     assert_eq!(found, ["rank 2", "4", "2000000", "1700000"]);

@@ -352,6 +352,7 @@ fn a_trace_and_an_export_of_the_same_events_give_equal_answers() {
         "job_gain",
         "job_members",
         "job_ranks",
+        "job_transfers",
         "longest_wait",
         "rank_balance",
         "rank_heat",

@@ -20,10 +20,10 @@ columns:
   - {name: without_ns, type: duration, unit: ns, label: "step without them", priority: 0, doc: "The mean step if in each one no slow rank had more own time than the slowest of the others."}
   - {name: balanced_ns, type: duration, unit: ns, label: "step if balanced", priority: 1, doc: "The mean step if in each one no rank had more own time than the median rank."}
   - {name: even_ns, type: duration, unit: ns, label: "step if even", priority: 1, doc: "The mean step if in each one all ranks had the mean own time: the same work, spread evenly."}
-  - {name: slow_pct, type: percent, unit: percent, label: "share of the slow ranks", priority: 2, doc: "Of what the slowest rank of each step takes longer than the mean, the share in steps in which it is a slow rank; null if all are equally long."}
+  - {name: changing_ns, type: duration, unit: ns, label: "changing part", priority: 1, doc: "What the slowest rank of each step has more own time than the rank that is slowest in all, in the mean: 0 if one rank is the slowest in each step."}
   - {name: speedup, type: real, label: "times faster", priority: 0, doc: "step_ns / without_ns."}
   - {name: even_speedup, type: real, label: "times faster if even", priority: 2, doc: "step_ns / even_ns."}
-  - {name: is_changing, type: bool, label: "changing", priority: 1, doc: "Whether the slowest rank is another one from step to step: even_speedup is 1.03 or more, and slow_pct below 75 %, or the gain of even work above 1.25 times that of the slow ranks."}
+  - {name: is_changing, type: bool, label: "changing", priority: 1, doc: "Whether the slowest rank is another one from step to step: even_speedup is 1.03 or more, and changing_ns half of what even work gains, or more."}
 checks:
   - without_ns <= step_ns
   - balanced_ns <= step_ns
@@ -115,14 +115,18 @@ summed AS (
     avg(dur_ns - most_ns + CASE WHEN next_ns < most_ns THEN next_ns ELSE most_ns END) AS without_ns,
     avg(dur_ns - most_ns + median_ns) AS balanced_ns,
     avg(dur_ns - most_ns + mean_ns) AS even_ns,
-    -- The share of what the slowest rank of each step costs that is of the slow ranks.
-    100.0 * sum(CASE WHEN coalesce(next_ns, 0) < most_ns THEN most_ns - mean_ns ELSE 0 END)
-    / nullif(sum(most_ns - mean_ns), 0) AS slow_pct
+    avg(most_ns) AS most_ns
   FROM bound
 ),
 slow_count AS (
   SELECT count(*) AS slow_count
   FROM slow
+  LIMIT 1
+),
+changing AS (
+  SELECT summed.most_ns - 1.0 * known.most_ns / summed.step_count AS changing_ns
+  FROM summed
+  CROSS JOIN range_of_ranks AS known
   LIMIT 1
 )
 SELECT
@@ -135,17 +139,15 @@ SELECT
   CAST(round(summed.without_ns) AS BIGINT) AS without_ns,
   CAST(round(summed.balanced_ns) AS BIGINT) AS balanced_ns,
   CAST(round(summed.even_ns) AS BIGINT) AS even_ns,
-  summed.slow_pct,
+  CAST(round(changing.changing_ns) AS BIGINT) AS changing_ns,
   summed.step_ns / nullif(summed.without_ns, 0) AS speedup,
   summed.step_ns / nullif(summed.even_ns, 0) AS even_speedup,
-  CASE
-    WHEN summed.step_ns < 1.03 * summed.even_ns THEN 0
-    WHEN summed.slow_pct < 75 THEN 1
-    ELSE summed.step_ns - summed.even_ns > 1.25 * (summed.step_ns - summed.without_ns)
-  END AS is_changing
+  summed.step_ns >= 1.03 * summed.even_ns
+  AND 2 * changing.changing_ns >= summed.step_ns - summed.even_ns AS is_changing
 FROM summed
 CROSS JOIN matched
 CROSS JOIN slow_count
+CROSS JOIN changing
 CROSS JOIN slow
 JOIN job_ranks AS named
   ON named.place = slow.place
