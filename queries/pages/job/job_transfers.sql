@@ -13,15 +13,15 @@ across: true
 columns:
   - {name: operation, type: text, priority: 0, doc: "AllReduce, Broadcast, Reduce, AllGather, ReduceScatter, AllToAll or another; SendRecv, as in collective_op."}
   - {name: communicator, type: text, priority: 2, doc: "Communicator, as in collective_arrivals."}
-  - {name: collective_count, type: int, unit: count, label: "collectives", priority: 1, doc: "Collectives in steps, at places that at least four steps have."}
-  - {name: slow_count, type: int, unit: count, label: "slow", priority: 0, doc: "Those whose transfer takes more than twice the median of their place."}
-  - {name: median_ns, type: duration, unit: ns, label: "usually", priority: 0, doc: "Mean over the slow ones of the median transfer at their place in other steps. A transfer is the time of the collective on the rank that came last."}
-  - {name: slow_ns, type: duration, unit: ns, label: "slow transfer", priority: 0, doc: "Mean transfer of the slow ones."}
+  - {name: collective_count, type: int, unit: count, label: "collectives", priority: 1, doc: "Matched collectives in steps."}
+  - {name: slow_count, type: int, unit: count, label: "slow", priority: 0, doc: "Those whose transfer takes more than twice the median of their place, if at least four steps have one there."}
+  - {name: median_ns, type: duration, unit: ns, label: "usually", priority: 0, doc: "Mean over the slow ones of the median transfer at their place in all steps; null without one. A transfer is the time of the collective on the rank that came last."}
+  - {name: slow_ns, type: duration, unit: ns, label: "slow transfer", priority: 0, doc: "Mean transfer of the slow ones; null without one."}
   - {name: excess_ns, type: duration, unit: ns, label: "longer in all", priority: 0, doc: "By how much the slow ones take longer than these medians, in all."}
 checks:
   - slow_count <= collective_count
-  - slow_ns >= median_ns
-when_empty: "no collective in a step transfers more than twice as long as usual, or none is matched"
+  - slow_count = 0 OR slow_ns >= median_ns
+when_empty: "no collective in a step is matched"
 limits: >-
   A place is the number of the collective among those of its communicator and operation in the step. If captures have
   other sizes at the same place, as with batches of different length, their transfers differ for that reason.
@@ -54,10 +54,9 @@ placed AS MATERIALIZED (
   WHERE iteration IS NOT NULL
 ),
 usual AS MATERIALIZED (
-  SELECT communicator, operation, place, median(transfer_ns) AS median_ns
+  SELECT communicator, operation, place, median(transfer_ns) AS median_ns, count(*) AS step_count
   FROM placed
   GROUP BY communicator, operation, place
-  HAVING count(*) >= 4
 ),
 compared AS MATERIALIZED (
   SELECT
@@ -65,7 +64,7 @@ compared AS MATERIALIZED (
     placed.operation,
     placed.transfer_ns,
     usual.median_ns,
-    CASE WHEN placed.transfer_ns > 2 * usual.median_ns THEN 1 ELSE 0 END AS is_slow
+    CASE WHEN usual.step_count >= 4 AND placed.transfer_ns > 2 * usual.median_ns THEN 1 ELSE 0 END AS is_slow
   FROM placed
   JOIN usual
     ON usual.communicator = placed.communicator
@@ -82,15 +81,14 @@ summed AS (
     sum(is_slow * transfer_ns) AS slow_ns
   FROM compared
   GROUP BY operation, communicator
-  HAVING sum(is_slow) > 0
 )
 SELECT
   operation,
   communicator,
   collective_count,
   slow_count,
-  CAST(round(1.0 * usual_ns / slow_count) AS BIGINT) AS median_ns,
-  CAST(round(1.0 * slow_ns / slow_count) AS BIGINT) AS slow_ns,
+  CAST(round(1.0 * usual_ns / nullif(slow_count, 0)) AS BIGINT) AS median_ns,
+  CAST(round(1.0 * slow_ns / nullif(slow_count, 0)) AS BIGINT) AS slow_ns,
   CAST(round(slow_ns - usual_ns) AS BIGINT) AS excess_ns
 FROM summed
 ORDER BY excess_ns DESC, operation, communicator
