@@ -1,8 +1,9 @@
 //! The SQL function `sums_by`: counts and sums of groups, without a sort in SQL.
 
-use super::arguments::flags;
+use super::aggregate::{aggregate, within_64_bits};
+use crate::execute::native::texts::{Texts, readable};
 use foldhash::HashMap;
-use rusqlite::functions::{Aggregate, Context};
+use rusqlite::functions::Context;
 use rusqlite::types::{Type, ValueRef};
 use rusqlite::{Connection, Error, Result};
 use serde_json::{Value, json};
@@ -11,11 +12,8 @@ use serde_json::{Value, json};
 const MOST: usize = 8;
 
 pub(super) fn register(connection: &Connection) -> Result<()> {
-    connection.create_aggregate_function("sums_by", -1, flags(), SumsBy)
+    aggregate(connection, "sums_by", -1, add, rows)
 }
-
-/// `sums_by(x, key, …)`.
-struct SumsBy;
 
 /// A value of a key, in the order of SQLite: null, integers, texts. A text is its place in [`Groups::texts`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -30,10 +28,7 @@ enum Key {
 struct Groups {
     width: usize,
     sums: HashMap<[Key; MOST], (i64, i128)>,
-    texts: Vec<String>,
-    known: HashMap<String, u32>,
-    /// The text before: consecutive rows often have the same.
-    last: u32,
+    texts: Texts,
 }
 
 impl Groups {
@@ -42,83 +37,59 @@ impl Groups {
         match value {
             ValueRef::Null => Ok(Key::Null),
             ValueRef::Integer(int) => Ok(Key::Int(int)),
-            ValueRef::Text(text) => Ok(Key::Text(self.text(&String::from_utf8_lossy(text)))),
+            ValueRef::Text(text) => Ok(Key::Text(self.texts.place(readable(text).as_bytes()))),
             ValueRef::Real(_) => wrong(Type::Real),
             ValueRef::Blob(_) => wrong(Type::Blob),
         }
     }
 
-    fn text(&mut self, text: &str) -> u32 {
-        if self.texts.get(self.last as usize).is_none_or(|last| last != text) {
-            self.last = match self.known.get(text) {
-                Some(&place) => place,
-                None => {
-                    let place = self.texts.len() as u32;
-                    self.known.insert(text.to_owned(), place);
-                    self.texts.push(text.to_owned());
-                    place
-                }
-            };
-        }
-        self.last
-    }
-
-    /// The groups in the order of their keys, of which texts are their places among all texts in order.
+    /// The groups in the order of their keys.
     fn sorted(&mut self) -> Vec<([Key; MOST], (i64, i128))> {
-        let mut order: Vec<u32> = (0..self.texts.len() as u32).collect();
-        order.sort_unstable_by_key(|&place| &self.texts[place as usize]);
-        let mut rank_of = vec![0; order.len()];
-        (0u32..).zip(&order).for_each(|(rank, &place)| rank_of[place as usize] = rank);
-        self.texts.sort_unstable();
+        let mut texts: Vec<_> = self.texts.iter().zip(0u32..).collect();
+        texts.sort_unstable();
+        let mut rank_of = vec![0; texts.len()];
+        (0u32..).zip(texts).for_each(|(rank, (_, place))| rank_of[place as usize] = rank);
         let ranked = |key: Key| match key {
             Key::Text(place) => Key::Text(rank_of[place as usize]),
             key => key,
         };
-        let groups = std::mem::take(&mut self.sums).into_iter();
-        let mut sorted: Vec<_> = groups.map(|(keys, sum)| (keys.map(ranked), sum)).collect();
-        sorted.sort_unstable_by_key(|(keys, _)| *keys);
+        let mut sorted: Vec<_> = std::mem::take(&mut self.sums).into_iter().collect();
+        sorted.sort_by_cached_key(|(keys, _)| keys.map(ranked));
         sorted
     }
 }
 
-impl Aggregate<Groups, String> for SumsBy {
-    fn init(&self, _: &mut Context<'_>) -> Result<Groups> {
-        Ok(Groups::default())
+/// `sums_by(x, key, …)`.
+fn add(context: &mut Context<'_>, groups: &mut Groups) -> Result<()> {
+    groups.width = context.len().saturating_sub(1);
+    if groups.width == 0 || groups.width > MOST {
+        let reason = format!("sums_by: give one to {MOST} keys after the number");
+        return Err(Error::UserFunctionError(reason.into()));
     }
-
-    fn step(&self, context: &mut Context<'_>, groups: &mut Groups) -> Result<()> {
-        groups.width = context.len().saturating_sub(1);
-        if groups.width == 0 || groups.width > MOST {
-            let reason = format!("sums_by: give one to {MOST} keys after the number");
-            return Err(Error::UserFunctionError(reason.into()));
-        }
-        let Some(x) = context.get::<Option<i64>>(0)? else { return Ok(()) };
-        let mut keys = [Key::Null; MOST];
-        for place in 1..context.len() {
-            keys[place - 1] = groups.key(place, context.get_raw(place))?;
-        }
-        let (count, sum) = groups.sums.entry(keys).or_default();
-        *count += 1;
-        *sum += i128::from(x);
-        Ok(())
+    let Some(x) = context.get::<Option<i64>>(0)? else { return Ok(()) };
+    let mut keys = [Key::Null; MOST];
+    for place in 1..context.len() {
+        keys[place - 1] = groups.key(place, context.get_raw(place))?;
     }
+    let (count, sum) = groups.sums.entry(keys).or_default();
+    *count += 1;
+    *sum += i128::from(x);
+    Ok(())
+}
 
-    fn finalize(&self, _: &mut Context<'_>, groups: Option<Groups>) -> Result<String> {
-        let mut groups = groups.unwrap_or_default();
-        let rows = groups.sorted();
-        let too_large = |_| Error::UserFunctionError("sums_by: the result exceeds 64 bits".into());
-        let row = |(keys, (count, sum)): ([Key; MOST], (i64, i128))| {
-            let key = |key: &Key| match *key {
-                Key::Null => Value::Null,
-                Key::Int(int) => int.into(),
-                Key::Text(place) => groups.texts[place as usize].as_str().into(),
-            };
-            let mut row: Vec<Value> = keys[..groups.width].iter().map(key).collect();
-            row.extend([json!(count), json!(i64::try_from(sum).map_err(too_large)?)]);
-            Ok(row)
+fn rows(mut groups: Groups) -> Result<String> {
+    let rows = groups.sorted();
+    let row = |(keys, (count, sum)): ([Key; MOST], (i64, i128))| {
+        let key = |key: &Key| match *key {
+            Key::Null => Value::Null,
+            Key::Int(int) => int.into(),
+            Key::Text(place) => groups.texts.text(place).into(),
         };
-        Ok(json!(rows.into_iter().map(row).collect::<Result<Vec<_>>>()?).to_string())
-    }
+        let mut row: Vec<Value> = keys[..groups.width].iter().map(key).collect();
+        row.extend([json!(count), json!(within_64_bits("sums_by", sum)?)]);
+        Ok(row)
+    };
+    Ok(json!(rows.into_iter().map(row).collect::<Result<Vec<_>>>()?).to_string())
 }
 
 #[cfg(test)]
