@@ -1,4 +1,4 @@
-//! Plain statistics: `median`, `percentile`, `stddev`, `nth_largest`, and the scalars around them.
+//! Plain statistics: `median`, `percentile`, `stddev`, and the scalars around them.
 
 use super::aggregate::aggregate;
 use super::arguments::{flags, number};
@@ -13,10 +13,6 @@ pub(super) fn register(connection: &Connection) -> Result<()> {
             Ok(sample.percent.and_then(|percent| percentile(&mut sample.values, percent)))
         })?;
     }
-    aggregate(connection, "nth_largest", 2, add_largest, |mut largest: Largest| {
-        largest.shrink();
-        Ok(largest.values.into_iter().min())
-    })?;
     let add_moment = |context: &mut Context<'_>, moments: &mut Moments| {
         if let Some(value) = number(context, 0)? {
             moments.add(value);
@@ -55,40 +51,6 @@ fn add(context: &mut Context<'_>, sample: &mut Sample) -> Result<()> {
     Ok(())
 }
 
-#[derive(Default)]
-struct Largest {
-    values: Vec<i64>,
-    /// `n`; 0 before the first row.
-    rank: usize,
-}
-
-impl Largest {
-    /// Drops all but the `rank` largest values.
-    fn shrink(&mut self) {
-        if self.values.len() > self.rank {
-            self.values.select_nth_unstable_by(self.rank - 1, |a, b| b.cmp(a));
-            self.values.truncate(self.rank);
-        }
-    }
-}
-
-/// `nth_largest(x, n)`: keeps at most `2 * n` values, the largest so far.
-fn add_largest(context: &mut Context<'_>, largest: &mut Largest) -> Result<()> {
-    if largest.rank == 0 {
-        let rank = context.get::<Option<i64>>(1)?.and_then(|rank| usize::try_from(rank).ok());
-        largest.rank = rank
-            .filter(|rank| *rank > 0)
-            .ok_or_else(|| Error::UserFunctionError("nth_largest(x, n): n must be at least 1".into()))?;
-    }
-    if let Some(value) = context.get::<Option<i64>>(0)? {
-        largest.values.push(value);
-        if largest.values.len() / 2 >= largest.rank {
-            largest.shrink();
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::tests::ask;
@@ -117,25 +79,5 @@ mod tests {
             assert!(ask(&format!("SELECT {call} FROM (SELECT 'a' AS x)")).is_err());
         }
         assert!(ask("SELECT percentile(1, 101)").is_err());
-    }
-
-    #[test]
-    fn the_nth_largest_is_that_of_a_sorted_list() {
-        let of = |n: i64, values: &[i64]| {
-            let rows: Vec<String> = values.iter().map(|value| format!("({value})")).collect();
-            ask(&format!("WITH v(x) AS (VALUES {}) SELECT nth_largest(x, {n}) FROM v", rows.join(",")))
-                .unwrap()
-        };
-        let values: Vec<i64> = (0..500).map(|n| n * 7919 % 97 - 40).collect();
-        let mut sorted = values.clone();
-        sorted.sort_unstable_by(|a, b| b.cmp(a));
-        for n in [1, 2, 7, 249, 250, 251, 499, 500, 501, 10_000] {
-            let expected = sorted.get(n - 1).or(sorted.last()).map(|value| *value as f64);
-            assert_eq!(of(n as i64, &values), expected, "n = {n}");
-        }
-        assert_eq!(ask("SELECT nth_largest(x, 1) FROM (SELECT NULL AS x)").unwrap(), None);
-        assert!(ask("SELECT nth_largest(1, 0)").is_err());
-        assert!(ask("SELECT nth_largest(1, NULL)").is_err());
-        assert!(ask("SELECT nth_largest(1.5, 1)").is_err());
     }
 }
