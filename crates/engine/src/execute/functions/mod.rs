@@ -19,7 +19,6 @@ mod numbers;
 mod piece_times;
 mod split_spans;
 mod statistics;
-mod sums_by;
 mod table_function;
 mod time_places;
 mod time_set;
@@ -78,7 +77,6 @@ pub(super) fn register_naming(
     names::register(connection)?;
     split_spans::register(connection)?;
     statistics::register(connection)?;
-    sums_by::register(connection)?;
     time_places::register(connection)?;
     time_set::register(connection)?;
     time_spans::register(connection)?;
