@@ -162,8 +162,12 @@ impl SmallTable {
     }
 
     pub(super) fn add<const N: usize>(&mut self, row: [Value; N]) {
-        debug_assert_eq!(N, self.columns.len());
-        self.rows.push(row.into());
+        self.add_row(row.into());
+    }
+
+    pub(super) fn add_row(&mut self, row: Vec<Value>) {
+        debug_assert_eq!(row.len(), self.columns.len());
+        self.rows.push(row);
     }
 
     fn write(&self, connection: &Connection) -> rusqlite::Result<()> {
