@@ -12,6 +12,7 @@ mod explain;
 mod gpus;
 pub mod input;
 mod launchers;
+pub mod manual;
 pub mod materialize;
 pub mod open_report;
 #[cfg(feature = "cli")]

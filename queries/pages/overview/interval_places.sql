@@ -37,7 +37,7 @@ found AS MATERIALIZED (
   SELECT value ->> 0 AS rank, value ->> 1 AS finding, value -> 2 AS parts
   FROM json_each(:intervals)
 ),
-placed AS (
+placed AS MATERIALIZED (
   SELECT
     found.rank,
     each.v0 AS gpu_id,
@@ -61,28 +61,21 @@ placed AS (
     ON op_at.gpu_id = each.v0
     AND op_at.at_ns = each.v3
 ),
--- Two groupings in one pass, without a sort of the intervals.
-grouped AS MATERIALIZED (
-  SELECT
-    json_array(
-      json(sums_by(dur_ns, rank, path_id, tid, gpu_id, place)),
-      json(sums_by(dur_ns, rank, path_id, tid, subject))
-    ) AS lists
-  FROM placed
-),
 by_place AS MATERIALIZED (
-  SELECT v0 AS rank, v1 AS path_id, v2 AS tid, v3 AS gpu_id, v4 AS place, v5 AS interval_count, v6 AS dur_ns
-  FROM json_rows((SELECT lists -> 0 FROM grouped))
+  SELECT rank, path_id, tid, gpu_id, place, count(*) AS interval_count, sum(dur_ns) AS dur_ns
+  FROM placed
+  GROUP BY rank, path_id, tid, gpu_id, place
 ),
 by_subject AS MATERIALIZED (
   SELECT
-    v0 AS rank,
-    v1 AS path_id,
-    v2 AS tid,
-    v3 AS subject,
-    row_number() OVER (PARTITION BY v0, v1, v2 ORDER BY v5 DESC, v3) AS nth
-  FROM json_rows((SELECT lists -> 1 FROM grouped))
-  WHERE v5 > 0
+    rank,
+    path_id,
+    tid,
+    subject,
+    row_number() OVER (PARTITION BY rank, path_id, tid ORDER BY sum(dur_ns) DESC, subject) AS nth
+  FROM placed
+  GROUP BY rank, path_id, tid, subject
+  HAVING sum(dur_ns) > 0
 ),
 by_step AS (
   SELECT by_place.rank, by_place.path_id, by_place.tid, step_of.step, sum(by_place.dur_ns) AS dur_ns

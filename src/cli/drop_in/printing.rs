@@ -22,9 +22,6 @@ use std::path::Path;
 /// Prints the reports of a request, and returns the exit code.
 pub(in crate::cli) fn run(request: &Request<'_>) -> Result<u8> {
     let args = request.args;
-    if let Some(name) = &args.help_formats {
-        return help::formats(name);
-    }
     let mut folders = request.folders.to_vec();
     // nsys takes the first folder that has a report; a library, the last.
     folders.reverse();
@@ -32,6 +29,9 @@ pub(in crate::cli) fn run(request: &Request<'_>) -> Result<u8> {
     let mut catalog = LibraryArgs { queries: folders }.load()?;
     if let Some(name) = request.help {
         return help::reports(&catalog, request.command, name);
+    }
+    if let Some(name) = &args.help_formats {
+        return help::formats(&catalog, name);
     }
     let jobs = jobs(request, &mut catalog)?;
     let is_delimited = |job: &Job| matches!(job.format.style.format, NsysFormat::Csv | NsysFormat::Tsv);

@@ -1,6 +1,7 @@
 //! Libraries of queries, and the reports that they answer for.
 
 use super::rows::{Answer, Table};
+use crate::manual::{Form, manual};
 use crate::materialize::{Source, materialize};
 use crate::open_report::OpenReport;
 use nsq_engine::compile::{Invocation, Layout, Plan};
@@ -8,7 +9,7 @@ use nsq_engine::execute::Limits;
 use nsq_engine::normalize::Presence;
 use nsq_engine::scope::ScopeText as Scope;
 use nsq_library::catalog::{BuiltIn, Catalog, Shown};
-use nsq_library::manual::{self, Form, library_items, queries, search, words_of};
+use nsq_library::manual::{self, library_items, queries, search, words_of};
 use nsq_report::report::{ExportOptions, Temporaries};
 use nsq_value::cancel::Cancel;
 use nsq_value::error::{Error, Result};
@@ -96,7 +97,7 @@ impl Library {
     ///
     /// [`Error::Unknown`] for a name that the library does not have.
     pub fn manual(&self, name: &str) -> Result<String> {
-        manual::manual(self.catalog(), name, Form::Text)
+        manual(self.catalog(), name, Form::Text)
     }
 
     /// The statement of a query, as in its file. [`Library::manual`] says what it computes.

@@ -6,8 +6,8 @@ mod page;
 mod question;
 mod rows;
 
-pub use answers::{Answers, PlaybookQuestion};
+pub use answers::{Answers, Playbook, PlaybookQuestion};
 pub use library::{Library, Report};
-pub use page::PageQuestion;
-pub use question::{Cancel, Question, Scope};
+pub use page::{PageOf, PageQuestion};
+pub use question::{Asking, Cancel, OfEach, Query, Question, Scope};
 pub use rows::{Answer, Failure, Page, Table};

@@ -91,7 +91,8 @@ impl PageAnswer<'_> {
         };
         let (page, catalog) = (&self.page.name, self.catalog);
         let (layouts, assets) = (catalog.layouts(page), catalog.assets(page));
-        self.templates.layout(layouts, assets, name, &self.context, terminal).map_err(|trouble| {
+        let context = Value::from(self.context.clone());
+        self.templates.layout(layouts, assets, name, context, terminal).map_err(|trouble| {
             let (Trouble::Fault(reason) | Trouble::NoAnswer(reason)) = trouble;
             Error::catalog(&layout.file, 1, reason, HELP)
         })

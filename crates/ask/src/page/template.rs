@@ -2,15 +2,17 @@
 
 use super::limited_buffer::LimitedBuffer;
 use super::prose::{TERMINAL, Terminal};
-use super::values::cell;
+use super::values::{cell, of_json};
 use super::{assets, bounds, chart, filters, layout, prose};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Kwargs, Value};
 use minijinja::{
     AutoEscape, Environment, Error as Fault, ErrorKind, Template, UndefinedBehavior, escape_formatter,
 };
-use nsq_library::catalog::PageLayout;
+use nsq_library::catalog::{Catalog, PageLayout};
+use nsq_value::error::Error;
 use nsq_value::table::Value as Cell;
+use serde_json::Value as Json;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of steps of a template. A sentence takes hundreds; a loop over all kernels of a report
@@ -108,13 +110,13 @@ impl Templates {
     /// Renders sentences for people.
     pub fn sentences(&self, source: &str, context: &BTreeMap<String, Value>) -> Result<String, Trouble> {
         let template = self.text.template_from_str(source).map_err(|e| Trouble::from(&e))?;
-        render(&template, MAX_BYTES, context)
+        render(&template, MAX_BYTES, Value::from(context.clone()))
     }
 
     /// Renders text for programs, such as a heading.
     pub fn parameter(&self, source: &str, context: &BTreeMap<String, Value>) -> Result<String, Trouble> {
         let template = self.plain.template_from_str(source).map_err(|e| Trouble::from(&e))?;
-        render(&template, MAX_BYTES, context)
+        render(&template, MAX_BYTES, Value::from(context.clone()))
     }
 
     /// The value of a query parameter: that of its expression, if the template is nothing else, and else its
@@ -139,7 +141,7 @@ impl Templates {
         layouts: impl Iterator<Item = (&'l str, &'l PageLayout)>,
         assets: impl Iterator<Item = (&'l str, &'l PageLayout)>,
         name: &str,
-        context: &BTreeMap<String, Value>,
+        context: Value,
         terminal: Terminal,
     ) -> Result<String, Trouble> {
         let (mut environment, mut is_built_in) = (self.layout.clone(), true);
@@ -163,6 +165,16 @@ impl Templates {
         }
         let template = environment.get_template(name).map_err(|e| Trouble::from(&e))?;
         render(&template, if is_built_in { usize::MAX } else { MAX_BYTES }, context)
+    }
+
+    /// Renders a layout of nsq's own, which is alone in a folder of its name. `seen` is what it sees.
+    pub fn own_layout(&self, catalog: &Catalog, name: &str, seen: &Json) -> Result<String, Error> {
+        let (layouts, assets) = (catalog.layouts(name), catalog.assets(name));
+        let text = self.layout(layouts, assets, name, of_json(seen), Terminal::default());
+        text.map_err(|trouble| {
+            let (Trouble::Fault(reason) | Trouble::NoAnswer(reason)) = trouble;
+            Error::catalog(name, 1, reason, "this is a defect of nsq's own layout")
+        })
     }
 
     /// Evaluates an expression.
@@ -199,15 +211,9 @@ impl Templates {
     }
 }
 
-fn render(
-    template: &Template<'_, '_>,
-    most: usize,
-    context: &BTreeMap<String, Value>,
-) -> Result<String, Trouble> {
+fn render(template: &Template<'_, '_>, most: usize, context: Value) -> Result<String, Trouble> {
     let mut output = LimitedBuffer { bytes: Vec::new(), most };
-    template
-        .render_captured_to(Value::from(context.clone()), &mut output)
-        .map_err(|e| Trouble::from(&e))?;
+    template.render_captured_to(context, &mut output).map_err(|e| Trouble::from(&e))?;
     String::from_utf8(output.bytes)
         .map_err(|_| Trouble::Fault("writes bytes that are not UTF-8".to_owned()))
 }

@@ -68,7 +68,7 @@ pub struct Native {
 }
 
 /// The input of all native relations with the same scope.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Input {
     /// Statements that create the relations to read, on any connection to the report.
     pub statements: Arc<Statements>,

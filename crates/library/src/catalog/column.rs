@@ -4,7 +4,7 @@ use nsq_value::table::{Column, Type, Unit};
 use serde::{Deserialize, Serialize};
 
 /// Type and meaning of a result column.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ColumnSpec {
     /// Name in the statement.
@@ -38,7 +38,7 @@ impl ColumnSpec {
 }
 
 /// A parameter that the statement binds as `:name`.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Param {
     /// Name, without the colon.

@@ -81,7 +81,7 @@ impl Shown {
 }
 
 /// Front matter of a query.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QueryHeader {
     /// Name: the stem of the file. It never changes.
@@ -130,6 +130,7 @@ pub struct QueryHeader {
     #[serde(default)]
     pub see_also: Vec<String>,
     /// What it says, if its kind is `finding`.
+    #[serde(skip_serializing)]
     pub finding: Option<Finding>,
     /// NVIDIA's equivalent report or rule, if there is one.
     pub nsys: Option<NsysReport>,
@@ -141,7 +142,7 @@ pub struct QueryHeader {
 ///
 /// It is written as the name of a query, `{query, as, params, given}`, or `{kind: finding}`. The columns `report`
 /// and `side` stand before those of a query, unless it is across reports itself.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(from = "AskText")]
 pub struct AskedQuery {
     /// The query that is asked. Of a kind: empty.
@@ -208,7 +209,7 @@ pub enum Kind {
 }
 
 /// How a query maps to a report of `nsys stats` or a rule of `nsys analyze`.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NsysReport {
     /// NVIDIA's title of the report.
@@ -231,7 +232,7 @@ pub struct NsysReport {
 }
 
 /// Data that a report lacks, in the words that scripts know from NVIDIA's messages.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NsysLack {
     /// The relation without data, or several as `a | b`. Absent: any that the query requires.
@@ -241,7 +242,7 @@ pub struct NsysLack {
 }
 
 /// An argument of NVIDIA's report, and the query parameters it sets.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ArgSpec {
     /// Name, such as `base`, or `rows` in `rows=50`.
@@ -257,7 +258,7 @@ pub struct ArgSpec {
 }
 
 /// A column of NVIDIA's report.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NsysColumn {
     /// Header, without the unit.
@@ -288,7 +289,7 @@ pub enum NsysUnit {
 }
 
 /// Marks a query that will be removed.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Deprecated {
     /// First version of nsq that deprecates it.

@@ -41,7 +41,7 @@ pub use header::{
     QueryHeader, Shown, TAGS,
 };
 pub use library::Catalog;
-pub use page::{ANSWERS, Page, PageLayout, PageTable};
+pub use page::{Page, PageLayout, PageTable};
 pub use questions::{
     Alternative, Answer, Ask, Attribution, Fact, FileSpec, NamePattern, Part, Pattern, PatternUse,
     Preset, PresetValue,

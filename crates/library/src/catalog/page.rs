@@ -6,11 +6,11 @@ use super::entry::Entry;
 use super::front_matter::{read_yaml, scalars};
 use super::questions::{Ask, Fact, FileSpec, Part, Pattern, Preset};
 use nsq_value::error::{Error, Result};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The manifest of a page: `pages/<name>/page.yml`.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Page {
     /// The file, as the user would open it.
@@ -62,7 +62,7 @@ pub struct Page {
 }
 
 /// A table of a page: the answer of a query.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PageTable {
     /// Name of its rows in layouts and facts.
@@ -145,8 +145,6 @@ pub(super) struct PageFiles {
     pub(super) assets: BTreeMap<String, PageLayout>,
 }
 
-/// Name of the page whose layouts all questions share. It has no manifest.
-pub const ANSWERS: &str = "answers";
 /// File name of a page's manifest, without its extension.
 pub(super) const MANIFEST: &str = "page";
 /// Extension of layouts.

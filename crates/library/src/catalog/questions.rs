@@ -3,11 +3,11 @@
 //! A page with questions is also called a playbook: it has the questions of a course or a team.
 
 use super::front_matter::scalars;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 
 /// A parameter whose values set other parameters.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Preset {
     /// Name of the parameter.
@@ -17,7 +17,7 @@ pub struct Preset {
 }
 
 /// A parameter value, and the parameters it sets.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PresetValue {
     /// The value.
@@ -29,7 +29,7 @@ pub struct PresetValue {
 }
 
 /// A CSV file that the user can supply.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileSpec {
     /// Name, for `--file name=FILE`.
@@ -44,7 +44,7 @@ pub struct FileSpec {
 }
 
 /// The possible names of NVTX ranges with a given meaning, such as a forward pass.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pattern {
     /// Name, used as `{name}` in queries and as `-p name='…'`.
@@ -64,7 +64,7 @@ pub struct Pattern {
 }
 
 /// One alternative of a [`Pattern`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Alternative {
     /// The name pattern.
     pub name: NamePattern,
@@ -73,7 +73,7 @@ pub struct Alternative {
 }
 
 /// A pattern for the name of a range.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub enum NamePattern {
     /// A glob that matches the whole name, as in `--nvtx`.
     Glob(String),
@@ -124,7 +124,7 @@ impl<'de> Deserialize<'de> for Alternative {
 }
 
 /// A question.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
     /// Name, used by `--part`.
@@ -136,7 +136,7 @@ pub struct Part {
 }
 
 /// A piece of an answer. It is printed either in full or as the reason why it has no answer.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
     /// What it is about. Shown if the piece has no answer.
@@ -158,7 +158,7 @@ pub struct Answer {
 }
 
 /// A query, with its parameters, scope and display options.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ask {
     /// Name of its rows in templates.
@@ -209,7 +209,7 @@ pub struct Ask {
 }
 
 /// Which launches belong to an NVTX range, as in `--attribute`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Attribution {
     /// Launches on the range's thread.
@@ -222,7 +222,7 @@ pub enum Attribution {
 }
 
 /// A value computed from rows.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fact {
     /// Name, with its unit as a suffix.

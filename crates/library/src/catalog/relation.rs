@@ -4,7 +4,7 @@ use super::column::ColumnSpec;
 use super::entry::Content;
 use super::front_matter::{read_yaml, split};
 use nsq_value::error::Result;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// A relation of the normalised vocabulary: a file that defines a view for queries to read.
 #[derive(Debug, Clone)]
@@ -36,7 +36,7 @@ impl Relation {
 }
 
 /// Front matter of a relation.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RelationHeader {
     /// Name: the stem of the file.
@@ -91,7 +91,7 @@ impl Relation {
 }
 
 /// The columns of a relation that the scope options filter on.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScopeColumns {
     /// Start and end, for `--time`.

@@ -5,10 +5,10 @@ use super::entry::Content;
 use super::front_matter::read_yaml;
 use nsq_value::error::Result;
 use nsq_value::table::{Column, Type, Unit};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// A raw table or ENUM table, with the columns of all supported export versions.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Spec")]
 pub struct Source {
     /// The file, as the user would open it.
@@ -111,7 +111,7 @@ fn any_glob(value: &str, globs: &[String]) -> String {
 }
 
 /// A column of a raw table.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SourceColumn {
     /// Name in the export.
@@ -170,7 +170,7 @@ impl SourceColumn {
 }
 
 /// Declared type of a raw column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RawType {
     /// 64-bit integer.
@@ -184,7 +184,7 @@ pub enum RawType {
 }
 
 /// A row of an ENUM table.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EnumRow {
     /// Numerical value.

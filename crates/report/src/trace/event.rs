@@ -186,62 +186,79 @@ keys! {
     }
 }
 
-keys! {
-    /// Keys of an event's arguments.
-    ArgKey {
-        "device" | "Device Id" => Device,
-        "context" => Context,
-        "stream" | "Stream Id" | "Physic Stream Id" => Stream,
-        "correlation" | "correlation_id" | "connection_id" => Correlation,
-        "External id" | "external id" => External,
-        "bytes" => Bytes,
-        "grid" => Grid,
-        "block" => Block,
-        "registers per thread" => Registers,
-        "priority" => Priority,
-        "graph id" => Graph,
-        "graph node id" => GraphNode,
-        "fromDevice" => FromDevice,
-        "toDevice" => ToDevice,
-        "Sequence number" => Sequence,
-        "wait_on_cuda_event_id" => Event,
-        "kind" | "cuda_sync_kind" => Kind,
-        "name" => Name,
-        "Collective name" => CollectiveName,
-        "Process Group Name" => Group,
-        "Process Group Description" => GroupDescription,
-        "Process Group Ranks" => GroupRanks,
-        "Group size" => GroupSize,
-        "dtype" => DataType,
-        "In msg nelems" => InElements,
-        "Out msg nelems" => OutElements,
-        "Src Rank" => Source,
-        "Dst Rank" => Destination,
-        "Seq" => CollectiveSequence,
-        "Input Dims" => InputDims,
-        "Input type" => InputTypes,
-        "Input Strides" => InputStrides,
-        "Concrete Inputs" => InputValues,
-        "Device Type" => DeviceType,
-        "Addr" => Address,
-        "Bytes" => MemoryBytes,
-        "Total Allocated" => Allocated,
-        "Total Reserved" => Reserved,
-        "step_num" => Step,
-        "kernel_details" | "memcpy_details" | "memset_details" | "Memset_details" => Details,
-        "Task Type" => Task,
-        "hlo_module" => HloModule,
-        "hlo_op" => HloOp,
-        "tf_op" => HloPlace,
-        "rank" => Rank,
-        "pid_raw" => RawPid,
-        "grid_x" => GridX,
-        "grid_y" => GridY,
-        "grid_z" => GridZ,
-        "block_x" => BlockX,
-        "block_y" => BlockY,
-        "block_z" => BlockZ,
-    }
+/// Declares the keys of an event's arguments, and which field takes the value of each.
+macro_rules! args {
+    ($($($text:literal)|+ => $key:ident $([$made:expr])? ($($field:tt)+),)*) => {
+        keys! {
+            /// Keys of an event's arguments.
+            ArgKey { $($($text)|+ => $key,)* }
+        }
+
+        impl<'de> Args<'de> {
+            fn read<A: MapAccess<'de>>(&mut self, key: ArgKey, map: &mut A) -> Result<(), A::Error> {
+                match key {
+                    $(ArgKey::$key => self.$($field)+ = $($made)?(map.next_value()?),)*
+                    ArgKey::Other => drop(map.next_value::<IgnoredAny>()?),
+                }
+                Ok(())
+            }
+        }
+    };
+}
+
+args! {
+    "device" | "Device Id" => Device(device),
+    "context" => Context(context),
+    "stream" | "Stream Id" | "Physic Stream Id" => Stream(stream),
+    "correlation" | "correlation_id" | "connection_id" => Correlation(correlation),
+    "External id" | "external id" => External(external),
+    "bytes" => Bytes(bytes),
+    "grid" => Grid[Triple::numbers](grid),
+    "block" => Block[Triple::numbers](block),
+    "registers per thread" => Registers(registers),
+    "priority" => Priority(priority),
+    "graph id" => Graph(graph),
+    "graph node id" => GraphNode(graph_node),
+    "fromDevice" => FromDevice(from_device),
+    "toDevice" => ToDevice(to_device),
+    "Sequence number" => Sequence(sequence),
+    "wait_on_cuda_event_id" => Event(event),
+    "kind" | "cuda_sync_kind" => Kind(kind),
+    "name" => Name(name),
+    "Collective name" => CollectiveName(collective.name),
+    "Process Group Name" => Group(collective.group),
+    "Process Group Description" => GroupDescription(collective.description),
+    "Process Group Ranks" => GroupRanks(collective.group_ranks),
+    "Group size" => GroupSize(collective.group_size),
+    "dtype" => DataType(collective.data_type),
+    "In msg nelems" => InElements(collective.in_elements),
+    "Out msg nelems" => OutElements(collective.out_elements),
+    "Src Rank" => Source(collective.source),
+    "Dst Rank" => Destination(collective.destination),
+    "Seq" => CollectiveSequence(collective.sequence),
+    "Input Dims" => InputDims[Some](inputs.dims),
+    "Input type" => InputTypes[Some](inputs.types),
+    "Input Strides" => InputStrides[Some](inputs.strides),
+    "Concrete Inputs" => InputValues[Some](inputs.values),
+    "Device Type" => DeviceType(memory.device_type),
+    "Addr" => Address(memory.address),
+    "Bytes" => MemoryBytes(memory.bytes),
+    "Total Allocated" => Allocated(memory.allocated),
+    "Total Reserved" => Reserved(memory.reserved),
+    "step_num" => Step(step),
+    "kernel_details" | "memcpy_details" | "memset_details" | "Memset_details" => Details(details),
+    "Task Type" => Task(task),
+    "hlo_module" => HloModule(hlo.module),
+    "hlo_op" => HloOp(hlo.op),
+    "tf_op" => HloPlace(hlo.place),
+    "rank" => Rank(rank),
+    "pid_raw" => RawPid(raw_pid),
+    "grid_x" => GridX(grid[0]),
+    "grid_y" => GridY(grid[1]),
+    "grid_z" => GridZ(grid[2]),
+    "block_x" => BlockX(block[0]),
+    "block_y" => BlockY(block[1]),
+    "block_z" => BlockZ(block[2]),
 }
 
 /// Reads an event in place: it is large, and a trace has millions.
@@ -300,61 +317,7 @@ impl<'de> Visitor<'de> for &mut Args<'de> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(key) = map.next_key()? {
-            match key {
-                ArgKey::Device => self.device = map.next_value()?,
-                ArgKey::Context => self.context = map.next_value()?,
-                ArgKey::Stream => self.stream = map.next_value()?,
-                ArgKey::Correlation => self.correlation = map.next_value()?,
-                ArgKey::External => self.external = map.next_value()?,
-                ArgKey::Bytes => self.bytes = map.next_value()?,
-                ArgKey::Grid => self.grid = map.next_value::<Triple>()?.0,
-                ArgKey::Block => self.block = map.next_value::<Triple>()?.0,
-                ArgKey::Registers => self.registers = map.next_value()?,
-                ArgKey::Priority => self.priority = map.next_value()?,
-                ArgKey::Graph => self.graph = map.next_value()?,
-                ArgKey::GraphNode => self.graph_node = map.next_value()?,
-                ArgKey::FromDevice => self.from_device = map.next_value()?,
-                ArgKey::ToDevice => self.to_device = map.next_value()?,
-                ArgKey::Sequence => self.sequence = map.next_value()?,
-                ArgKey::Event => self.event = map.next_value()?,
-                ArgKey::Kind => self.kind = map.next_value()?,
-                ArgKey::Name => self.name = map.next_value()?,
-                ArgKey::CollectiveName => self.collective.name = map.next_value()?,
-                ArgKey::Group => self.collective.group = map.next_value()?,
-                ArgKey::GroupDescription => self.collective.description = map.next_value()?,
-                ArgKey::GroupRanks => self.collective.group_ranks = map.next_value()?,
-                ArgKey::GroupSize => self.collective.group_size = map.next_value()?,
-                ArgKey::DataType => self.collective.data_type = map.next_value()?,
-                ArgKey::InElements => self.collective.in_elements = map.next_value()?,
-                ArgKey::OutElements => self.collective.out_elements = map.next_value()?,
-                ArgKey::Source => self.collective.source = map.next_value()?,
-                ArgKey::Destination => self.collective.destination = map.next_value()?,
-                ArgKey::CollectiveSequence => self.collective.sequence = map.next_value()?,
-                ArgKey::InputDims => self.inputs.dims = Some(map.next_value()?),
-                ArgKey::InputTypes => self.inputs.types = Some(map.next_value()?),
-                ArgKey::InputStrides => self.inputs.strides = Some(map.next_value()?),
-                ArgKey::InputValues => self.inputs.values = Some(map.next_value()?),
-                ArgKey::DeviceType => self.memory.device_type = map.next_value()?,
-                ArgKey::Address => self.memory.address = map.next_value()?,
-                ArgKey::MemoryBytes => self.memory.bytes = map.next_value()?,
-                ArgKey::Allocated => self.memory.allocated = map.next_value()?,
-                ArgKey::Reserved => self.memory.reserved = map.next_value()?,
-                ArgKey::Step => self.step = map.next_value()?,
-                ArgKey::Details => self.details = map.next_value()?,
-                ArgKey::Task => self.task = map.next_value()?,
-                ArgKey::HloModule => self.hlo.module = map.next_value()?,
-                ArgKey::HloOp => self.hlo.op = map.next_value()?,
-                ArgKey::HloPlace => self.hlo.place = map.next_value()?,
-                ArgKey::Rank => self.rank = map.next_value()?,
-                ArgKey::RawPid => self.raw_pid = map.next_value()?,
-                ArgKey::GridX => self.grid[0] = map.next_value()?,
-                ArgKey::GridY => self.grid[1] = map.next_value()?,
-                ArgKey::GridZ => self.grid[2] = map.next_value()?,
-                ArgKey::BlockX => self.block[0] = map.next_value()?,
-                ArgKey::BlockY => self.block[1] = map.next_value()?,
-                ArgKey::BlockZ => self.block[2] = map.next_value()?,
-                ArgKey::Other => drop(map.next_value::<IgnoredAny>()?),
-            }
+            self.read(key, &mut map)?;
         }
         Ok(())
     }

@@ -35,38 +35,30 @@ pub(super) struct Facts {
 pub(super) struct Device {
     pub(super) id: Option<i64>,
     pub(super) name: Option<String>,
-    pub(super) total_global_mem: Option<i64>,
-    pub(super) compute_major: Option<i64>,
-    pub(super) compute_minor: Option<i64>,
-    pub(super) num_sms: Option<i64>,
-    pub(super) warp_size: Option<i64>,
-    pub(super) max_threads_per_block: Option<i64>,
-    pub(super) regs_per_block: Option<i64>,
-    pub(super) shared_mem_per_block: Option<i64>,
-    pub(super) shared_mem_per_block_optin: Option<i64>,
-    pub(super) shared_mem_per_multiprocessor: Option<i64>,
-    pub(super) regs_per_multiprocessor: Option<i64>,
+    pub(super) properties: [Option<i64>; PROPERTIES.len()],
 }
+
+/// The properties of a GPU, as PyTorch names them.
+const PROPERTIES: [&str; 11] = [
+    "totalGlobalMem",
+    "numSms",
+    "computeMajor",
+    "computeMinor",
+    "warpSize",
+    "maxThreadsPerBlock",
+    "regsPerBlock",
+    "sharedMemPerBlock",
+    "sharedMemPerBlockOptin",
+    "sharedMemPerMultiprocessor",
+    "regsPerMultiprocessor",
+];
 
 impl From<&serde_json::Value> for Device {
     /// Drops each value that is not a 64-bit integer, and keeps the others.
-    fn from(properties: &serde_json::Value) -> Self {
-        let int = |key: &str| properties[key].as_i64();
-        Self {
-            id: int("id"),
-            name: properties["name"].as_str().map(str::to_owned),
-            total_global_mem: int("totalGlobalMem"),
-            compute_major: int("computeMajor"),
-            compute_minor: int("computeMinor"),
-            num_sms: int("numSms"),
-            warp_size: int("warpSize"),
-            max_threads_per_block: int("maxThreadsPerBlock"),
-            regs_per_block: int("regsPerBlock"),
-            shared_mem_per_block: int("sharedMemPerBlock"),
-            shared_mem_per_block_optin: int("sharedMemPerBlockOptin"),
-            shared_mem_per_multiprocessor: int("sharedMemPerMultiprocessor"),
-            regs_per_multiprocessor: int("regsPerMultiprocessor"),
-        }
+    fn from(device: &serde_json::Value) -> Self {
+        let name = device["name"].as_str().map(str::to_owned);
+        let properties = PROPERTIES.map(|key| device[key].as_i64());
+        Self { id: device["id"].as_i64(), name, properties }
     }
 }
 
@@ -115,42 +107,30 @@ pub(super) fn export(facts: &Facts, writer: &str) -> SmallTable {
     table
 }
 
+/// The columns of a GPU, of which the last are [`PROPERTIES`].
+const GPU: &[&str] = &[
+    "id",
+    "cuDevice",
+    "name",
+    "totalMemory",
+    "smCount",
+    "computeMajor",
+    "computeMinor",
+    "threadsPerWarp",
+    "maxThreadsPerBlock",
+    "maxRegistersPerBlock",
+    "maxShmemPerBlock",
+    "maxShmemPerBlockOptin",
+    "maxShmemPerSm",
+    "maxRegistersPerSm",
+];
+
 /// The GPUs that the process could see, by CUDA ordinal.
 pub(super) fn gpus(devices: &[Device]) -> SmallTable {
-    const COLUMNS: &[&str] = &[
-        "id",
-        "cuDevice",
-        "name",
-        "totalMemory",
-        "smCount",
-        "computeMajor",
-        "computeMinor",
-        "threadsPerWarp",
-        "maxThreadsPerBlock",
-        "maxRegistersPerBlock",
-        "maxShmemPerBlock",
-        "maxShmemPerBlockOptin",
-        "maxShmemPerSm",
-        "maxRegistersPerSm",
-    ];
-    let mut table = SmallTable::new("TARGET_INFO_GPU", COLUMNS);
-    for device in devices.iter().filter(|device| device.id.is_some()) {
-        table.add([
-            device.id.into(),
-            device.id.into(),
-            device.name.clone().into(),
-            device.total_global_mem.into(),
-            device.num_sms.into(),
-            device.compute_major.into(),
-            device.compute_minor.into(),
-            device.warp_size.into(),
-            device.max_threads_per_block.into(),
-            device.regs_per_block.into(),
-            device.shared_mem_per_block.into(),
-            device.shared_mem_per_block_optin.into(),
-            device.shared_mem_per_multiprocessor.into(),
-            device.regs_per_multiprocessor.into(),
-        ]);
+    let mut table = SmallTable::new("TARGET_INFO_GPU", GPU);
+    for Device { id, name, properties } in devices.iter().filter(|device| device.id.is_some()) {
+        let ids = [Value::from(*id), Value::from(*id), Value::from(name.clone())];
+        table.add_row(ids.into_iter().chain(properties.map(Value::from)).collect());
     }
     table
 }

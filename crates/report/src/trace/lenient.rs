@@ -147,7 +147,13 @@ pub(super) use ignore_other_types;
 
 /// Three numbers, such as a grid. Missing numbers are `None`.
 #[derive(Default)]
-pub(super) struct Triple(pub(super) [Int; 3]);
+pub(super) struct Triple([Int; 3]);
+
+impl Triple {
+    pub(super) fn numbers(self) -> [Int; 3] {
+        self.0
+    }
+}
 
 impl<'de> Deserialize<'de> for Triple {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -32,124 +32,52 @@ pub(super) enum Table {
 
 /// Cells of the widest table, without start and end.
 const CELLS: usize = 16;
-/// All tables of timed rows.
-const TABLES: [Table; 12] = [
-    Table::Kernel,
-    Table::Memcpy,
-    Table::Memset,
-    Table::Call,
-    Table::Sync,
-    Table::Overhead,
-    Table::Range,
-    Table::Collective,
-    Table::Input,
-    Table::Frame,
-    Table::Memory,
-    Table::Hlo,
+/// Name and columns after start and end of each [`Table`], in the order of a row's cells.
+const TABLES: [(&str, &str); 12] = [
+    (
+        "CUPTI_ACTIVITY_KIND_KERNEL",
+        "globalPid, deviceId, contextId, streamId, correlationId, demangledName, shortName, \
+         registersPerThread, gridX, gridY, gridZ, blockX, blockY, blockZ, graphNodeId, graphId",
+    ),
+    (
+        "CUPTI_ACTIVITY_KIND_MEMCPY",
+        "globalPid, deviceId, contextId, streamId, correlationId, bytes, copyKind, srcKind, dstKind, \
+         srcDeviceId, dstDeviceId, graphNodeId",
+    ),
+    (
+        "CUPTI_ACTIVITY_KIND_MEMSET",
+        "globalPid, deviceId, contextId, streamId, correlationId, bytes, memKind, graphNodeId",
+    ),
+    ("CUPTI_ACTIVITY_KIND_RUNTIME", "globalTid, eventClass, correlationId, nameId, returnValue"),
+    (
+        "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+        "globalPid, deviceId, contextId, streamId, correlationId, syncType, eventId",
+    ),
+    ("PROFILER_OVERHEAD", "globalTid, nameId"),
+    ("NVTX_EVENTS", "globalTid, eventType, textId, domainId, int64Value"),
+    (
+        "NSQ_COLLECTIVE",
+        "globalPid, correlationId, nameId, groupId, groupRanksId, groupSize, typeId, inElements, \
+         outElements, source, destination, sequence, descriptionId",
+    ),
+    ("NSQ_OPERATOR_INPUT", "globalTid, rangeId, inputsId"),
+    ("NSQ_PYTHON_FRAME", "globalTid, nameId"),
+    ("NSQ_MEMORY", "globalTid, deviceType, deviceId, address, bytes, allocated, reserved"),
+    ("NSQ_HLO", "kernelId, moduleId, opId, placeId"),
 ];
 
 impl Table {
     pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Kernel => "CUPTI_ACTIVITY_KIND_KERNEL",
-            Self::Memcpy => "CUPTI_ACTIVITY_KIND_MEMCPY",
-            Self::Memset => "CUPTI_ACTIVITY_KIND_MEMSET",
-            Self::Call => "CUPTI_ACTIVITY_KIND_RUNTIME",
-            Self::Sync => "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
-            Self::Overhead => "PROFILER_OVERHEAD",
-            Self::Range => "NVTX_EVENTS",
-            Self::Collective => "NSQ_COLLECTIVE",
-            Self::Input => "NSQ_OPERATOR_INPUT",
-            Self::Frame => "NSQ_PYTHON_FRAME",
-            Self::Memory => "NSQ_MEMORY",
-            Self::Hlo => "NSQ_HLO",
-        }
+        TABLES[self as usize].0
     }
 
-    /// The columns after start and end, in the order of a row's cells.
-    fn columns(self) -> &'static [&'static str] {
-        match self {
-            Self::Kernel => &[
-                "globalPid",
-                "deviceId",
-                "contextId",
-                "streamId",
-                "correlationId",
-                "demangledName",
-                "shortName",
-                "registersPerThread",
-                "gridX",
-                "gridY",
-                "gridZ",
-                "blockX",
-                "blockY",
-                "blockZ",
-                "graphNodeId",
-                "graphId",
-            ],
-            Self::Memcpy => &[
-                "globalPid",
-                "deviceId",
-                "contextId",
-                "streamId",
-                "correlationId",
-                "bytes",
-                "copyKind",
-                "srcKind",
-                "dstKind",
-                "srcDeviceId",
-                "dstDeviceId",
-                "graphNodeId",
-            ],
-            Self::Memset => &[
-                "globalPid",
-                "deviceId",
-                "contextId",
-                "streamId",
-                "correlationId",
-                "bytes",
-                "memKind",
-                "graphNodeId",
-            ],
-            Self::Call => &["globalTid", "eventClass", "correlationId", "nameId", "returnValue"],
-            Self::Sync => &[
-                "globalPid",
-                "deviceId",
-                "contextId",
-                "streamId",
-                "correlationId",
-                "syncType",
-                "eventId",
-            ],
-            Self::Overhead => &["globalTid", "nameId"],
-            Self::Range => &["globalTid", "eventType", "textId", "domainId", "int64Value"],
-            Self::Collective => &[
-                "globalPid",
-                "correlationId",
-                "nameId",
-                "groupId",
-                "groupRanksId",
-                "groupSize",
-                "typeId",
-                "inElements",
-                "outElements",
-                "source",
-                "destination",
-                "sequence",
-                "descriptionId",
-            ],
-            Self::Input => &["globalTid", "rangeId", "inputsId"],
-            Self::Frame => &["globalTid", "nameId"],
-            Self::Memory => {
-                &["globalTid", "deviceType", "deviceId", "address", "bytes", "allocated", "reserved"]
-            }
-            Self::Hlo => &["kernelId", "moduleId", "opId", "placeId"],
-        }
+    fn columns(self) -> &'static str {
+        TABLES[self as usize].1
     }
 
     /// Whether its rows are GPU work. Such rows have the process that owns the work.
     pub(super) fn is_of_gpu(self) -> bool {
-        self.columns()[0] == "globalPid"
+        self.columns().starts_with("globalPid")
     }
 }
 
@@ -178,7 +106,7 @@ impl Row {
         (start_ns, end_ns): (i64, i64),
         cells: [Option<i64>; N],
     ) -> Self {
-        debug_assert!(N <= CELLS && N <= table.columns().len());
+        debug_assert!(N <= CELLS && N <= table.columns().split(',').count());
         let mut all = [None; CELLS];
         all[..N].copy_from_slice(&cells);
         Self { table, start_ns, end_ns, cells: all }
@@ -234,8 +162,12 @@ impl SmallTable {
     }
 
     pub(super) fn add<const N: usize>(&mut self, row: [Value; N]) {
-        debug_assert_eq!(N, self.columns.len());
-        self.rows.push(row.into());
+        self.add_row(row.into());
+    }
+
+    pub(super) fn add_row(&mut self, row: Vec<Value>) {
+        debug_assert_eq!(row.len(), self.columns.len());
+        self.rows.push(row);
     }
 
     fn write(&self, connection: &Connection) -> rusqlite::Result<()> {
@@ -321,7 +253,7 @@ impl Database {
                 self.has_untimed |= row.is_untimed();
                 insert.raw_bind_parameter(1, shifted(row.start_ns))?;
                 insert.raw_bind_parameter(2, (row.end_ns != OPEN).then(|| shifted(row.end_ns)))?;
-                for (place, cell) in (3..).zip(&row.cells[..row.table.columns().len()]) {
+                for (place, cell) in (3..=insert.parameter_count()).zip(&row.cells) {
                     insert.raw_bind_parameter(place, cell)?;
                 }
                 insert.raw_execute()?;
@@ -378,12 +310,13 @@ fn create<'c>(
     table: Table,
     present: &mut Vec<Table>,
 ) -> rusqlite::Result<Statement<'c>> {
-    let (name, columns) = (table.name(), table.columns().join(", "));
-    let declared: String = table.columns().iter().map(|column| format!(", {column} INTEGER")).collect();
-    connection
-        .execute_batch(&format!("CREATE TABLE {name} (start INTEGER, \"end\" INTEGER{declared})"))?;
+    let (name, columns) = (table.name(), table.columns());
+    let declared = columns.replace(',', " INTEGER,");
+    connection.execute_batch(&format!(
+        "CREATE TABLE {name} (start INTEGER, \"end\" INTEGER, {declared} INTEGER)"
+    ))?;
     present.push(table);
-    let marks = ", ?".repeat(table.columns().len());
+    let marks = ", ?".repeat(columns.split(',').count());
     connection.prepare(&format!("INSERT INTO {name} (start, \"end\", {columns}) VALUES (?, ?{marks})"))
 }
 

@@ -52,7 +52,7 @@ pub struct Nesting {
 }
 
 /// A sorted capture, with parents, depths and innermost ranges.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Attribution {
     /// Ranges by (thread, start, end descending, row); launches by (thread or process, start).
     pub capture: Capture,

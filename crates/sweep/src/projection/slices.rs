@@ -22,7 +22,7 @@ struct Slice {
 pub type Keep<'a> = &'a dyn Fn(&Attribution, Option<u32>) -> bool;
 
 /// All ranges with the GPU work that was launched inside them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Projection {
     /// The capture, and how its ranges nest.
     pub attribution: Attribution,
@@ -39,7 +39,7 @@ pub struct Projection {
 }
 
 /// Prefix sums over launches.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Sums {
     /// `op_places[l]..op_places[l + 1]`: the places of the operations of launch `l` in `op_order`.
     op_places: Vec<u32>,

@@ -8,18 +8,19 @@ use super::pattern_matches::{Found, Missing, RangeName};
 use super::ranges::Ranges;
 use super::reply::{PatternMatch, Reply, globs_of};
 use super::request::Questions;
-use super::sessions::Sessions;
 use super::stop::Stop;
 use crate::open_report::OpenReport;
 use minijinja::Value;
 use nsq_engine::compile::{Invocation, Layout, Plan};
-use nsq_engine::execute::Limits;
+use nsq_engine::execute::{Limits, Session};
 use nsq_engine::normalize::{Attribute, Presence, Scope};
 use nsq_engine::scope::ScopeText;
 use nsq_library::catalog::{Ask, Attribution, PatternUse};
 use nsq_value::error::{Error, Result};
 use nsq_value::table::{ResultTable, Value as Cell};
-use std::collections::BTreeMap;
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::rc::Rc;
 
 /// The query that lists the range names of a report.
 const RANGE_NAMES: &str = "range_names";
@@ -27,85 +28,76 @@ const RANGE_NAMES: &str = "range_names";
 /// The variables of templates.
 pub(super) type Context = BTreeMap<String, Value>;
 
-/// The open reports, and the results of queries that already ran.
+/// The open reports, and the queries that are not asked yet.
 pub(super) struct Asking<'q, 'a> {
     pub(super) questions: &'q Questions<'a>,
     reports: Vec<Asked<'q>>,
     limits: &'q Limits,
-    /// Rows and their notes, by report, query, parameters and scope.
-    memo: BTreeMap<String, (ResultTable, Vec<String>)>,
+    /// The queries of each piece of an answer that is left, or why it has none.
+    prepared: VecDeque<Result<Vec<Ready<'a>>, Stop>>,
 }
 
 /// A report, and what is known of its ranges.
 struct Asked<'q> {
     open: &'q OpenReport,
-    sessions: Sessions<'q>,
     /// Its ranges. `None`: not read yet.
     ranges: Option<Ranges>,
     /// The ranges of each pattern that was looked up.
     found: BTreeMap<String, std::result::Result<Found, Missing>>,
 }
 
-/// A query with its report and scope, but without its parameters.
-struct Ready<'a> {
+/// A query with its scope, but without its parameters.
+pub(super) struct Ready<'a> {
     ask: &'a Ask,
-    report_index: usize,
     text: ScopeText,
-    scope: Scope,
+    within: Rc<Within>,
     ranges: Vec<PatternMatch>,
 }
 
+/// A scope of a report. Its session knows what was asked before, and ends with the last of its queries.
+struct Within {
+    report_index: usize,
+    scope: Scope,
+    /// The relations that its queries read.
+    roots: RefCell<BTreeSet<String>>,
+    session: OnceCell<Session>,
+}
+
 impl<'q, 'a> Asking<'q, 'a> {
+    /// Prepares all queries before the first is asked, so that those with the same report and scope share a session.
     pub(super) fn new(
         questions: &'q Questions<'a>,
         opened: &[&'q OpenReport],
         limits: &'q Limits,
     ) -> Self {
-        let asked = |open: &&'q OpenReport| {
-            let (sessions, found) = (Sessions::new(open), BTreeMap::new());
-            Asked { open, sessions, ranges: None, found }
-        };
+        let asked = |open: &&'q OpenReport| Asked { open, ranges: None, found: BTreeMap::new() };
         let reports = opened.iter().map(asked).collect();
-        let mut asking = Self { questions, reports, limits, memo: BTreeMap::new() };
-        asking.announce_all();
+        let mut asking = Self { questions, reports, limits, prepared: VecDeque::new() };
+        let mut scopes = Vec::new();
+        for answer in questions.parts.iter().flat_map(|part| &part.answers) {
+            let is_given = answer.given.iter().all(|name| questions.settings.has(name));
+            let asks = if is_given { answer.queries.as_slice() } else { &[] };
+            let ready = asks.iter().map(|ask| asking.prepare(ask, &mut scopes)).collect();
+            asking.prepared.push_back(ready);
+        }
         asking
     }
 
-    /// Announces all queries, so that those with the same report and scope share one session. What cannot be
-    /// announced fails, or begins a session of its own, when it is asked.
-    fn announce_all(&mut self) {
-        let questions = self.questions;
-        let answers = questions.parts.iter().flat_map(|part| &part.answers);
-        let given =
-            answers.filter(|answer| answer.given.iter().all(|name| questions.settings.has(name)));
-        let asks: Vec<&Ask> = given.flat_map(|answer| &answer.queries).collect();
-        // The names of ranges are read first, in the session of the whole report.
-        for index in 0..self.reports.len() {
-            for plan in asks.iter().filter_map(|ask| self.possible(ask, index)).collect::<Vec<_>>() {
-                self.reports[index].sessions.foresee(&Scope::default(), &plan.reads);
-            }
-        }
-        for ask in asks {
-            if let Ok(ready) = self.prepare(ask)
-                && let Some(plan) = self.possible(ask, ready.report_index)
-            {
-                self.reports[ready.report_index].sessions.announce(&ready.scope, &plan.reads);
-            }
-        }
+    /// The queries of the next piece.
+    pub(super) fn next(&mut self) -> Result<Vec<Ready<'a>>, Stop> {
+        self.prepared.pop_front().unwrap_or_else(|| Ok(Vec::new()))
     }
 
-    /// The query without its parameters, if the report has the data for it.
-    fn possible(&self, ask: &Ask, report_index: usize) -> Option<Plan> {
-        let plan = self.plan(ask).ok()?;
-        matches!(self.lack(&plan, report_index), Ok(None)).then_some(plan)
-    }
-
-    /// The query without its parameters, to tell what it needs.
-    fn plan(&self, ask: &Ask) -> Result<Plan> {
+    /// The query without its parameters. `None`: the report lacks its data, and it may have no rows.
+    fn plan(&self, ask: &Ask, report_index: usize) -> Result<Option<Plan>, Stop> {
         let invocation = Invocation::parse(&ask.query);
         let mut plan = Plan::without_values(self.questions.catalog, &invocation, &Layout::Own)?;
         plan.requires.extend(ask.requires.iter().cloned());
-        Ok(plan)
+        match self.must_have_data(&plan, report_index) {
+            Ok(()) => Ok(Some(plan)),
+            Err(Stop::Lacking(_)) if ask.may_be_empty => Ok(None),
+            Err(stop) => Err(stop),
+        }
     }
 
     /// The variables that templates see before any query.
@@ -135,21 +127,20 @@ impl<'q, 'a> Asking<'q, 'a> {
     ///
     /// Templates see `context`; each reply is added to it.
     pub(super) fn ask(
-        &mut self,
-        asks: &'a [Ask],
+        &self,
+        ready: &[Ready<'a>],
         context: &mut Context,
     ) -> Result<Vec<Reply<'a>>, Stop> {
-        let ready = asks.iter().map(|ask| self.prepare(ask)).collect::<Result<Vec<_>, _>>()?;
         let mut replies = Vec::new();
         // Notes are those of neighbours with the same report and scope.
-        for group in ready.chunk_by(|a, b| a.report_index == b.report_index && a.scope == b.scope) {
+        for group in ready.chunk_by(|a, b| Rc::ptr_eq(&a.within, &b.within)) {
             replies.extend(self.ask_group(group, context)?);
         }
         Ok(replies)
     }
 
     /// Finds the first report with the ranges that the query needs.
-    fn prepare(&mut self, ask: &'a Ask) -> Result<Ready<'a>, Stop> {
+    fn prepare(&mut self, ask: &'a Ask, scopes: &mut Vec<Rc<Within>>) -> Result<Ready<'a>, Stop> {
         let (mut reasons, mut needs_another) = (Vec::new(), false);
         for &place in &ask.report {
             let Some(index) = place.checked_sub(1).filter(|index| *index < self.reports.len()) else {
@@ -157,7 +148,7 @@ impl<'q, 'a> Asking<'q, 'a> {
                 continue;
             };
             match self.match_patterns(ask, index) {
-                Ok(ranges) => return Ok(self.ready(ask, index, ranges)?),
+                Ok(ranges) => return self.ready(ask, index, ranges, scopes),
                 Err(Stop::Lacking(reason)) => reasons.push(reason),
                 Err(failed) => return Err(failed),
             }
@@ -214,17 +205,14 @@ impl<'q, 'a> Asking<'q, 'a> {
         Ok(found)
     }
 
-    fn read_ranges(&mut self, report_index: usize) -> Result<Ranges, Stop> {
-        let invocation = Invocation::parse(RANGE_NAMES);
-        let plan = Plan::new(self.questions.catalog, &invocation, &Layout::Own)?;
-        if let Some(reason) = self.lack(&plan, report_index)? {
-            return Err(Stop::Lacking(reason));
-        }
-        let scope = Scope::default();
-        self.reports[report_index].sessions.announce(&scope, &plan.reads);
-        let table = self.table(report_index, &scope, &plan)?;
-        self.reports[report_index].sessions.asked(&scope);
-        Ok(Ranges::new(table.iter().map(|row| {
+    fn read_ranges(&self, report_index: usize) -> Result<Ranges, Stop> {
+        let catalog = self.questions.catalog;
+        let plan = Plan::new(catalog, &Invocation::parse(RANGE_NAMES), &Layout::Own)?;
+        self.must_have_data(&plan, report_index)?;
+        let open = self.reports[report_index].open;
+        let (tables, _) = open.answers(catalog, &Scope::default(), &[plan], self.limits)?;
+        let rows = tables.iter().flat_map(ResultTable::iter);
+        Ok(Ranges::new(rows.map(|row| {
             let text = |column| row.text(column).unwrap_or_default().to_owned();
             let int = |column| row.int(column).unwrap_or_default();
             RangeName {
@@ -239,7 +227,13 @@ impl<'q, 'a> Asking<'q, 'a> {
     }
 
     /// The scope of a query: what the user set, and the ranges of its patterns.
-    fn ready(&self, ask: &'a Ask, report_index: usize, ranges: Vec<PatternMatch>) -> Result<Ready<'a>> {
+    fn ready(
+        &self,
+        ask: &'a Ask,
+        report_index: usize,
+        ranges: Vec<PatternMatch>,
+        scopes: &mut Vec<Rc<Within>>,
+    ) -> Result<Ready<'a>, Stop> {
         let mut text = self.questions.scope.clone();
         let globs = |texts: &[String], excludes: bool| -> Vec<String> {
             let globs = |text: &String| match PatternUse::of(text) {
@@ -261,43 +255,44 @@ impl<'q, 'a> Asking<'q, 'a> {
             Attribution::Capture => Some(Attribute::Capture),
         };
         let scope = text.resolve(&self.reports[report_index].open.schema)?;
-        Ok(Ready { ask, report_index, text, scope, ranges })
+        let is_it = |within: &&Rc<Within>| within.report_index == report_index && within.scope == scope;
+        let within = scopes.iter().find(is_it).cloned().unwrap_or_else(|| {
+            let (roots, session) = (RefCell::default(), OnceCell::new());
+            scopes.push(Rc::new(Within { report_index, scope, roots, session }));
+            Rc::clone(&scopes[scopes.len() - 1])
+        });
+        // What cannot be planned fails when it is asked.
+        if let Ok(Some(plan)) = self.plan(ask, report_index) {
+            within.roots.borrow_mut().extend(plan.reads);
+        }
+        Ok(Ready { ask, text, within, ranges })
     }
 
-    fn ask_group(&mut self, group: &[Ready<'a>], context: &mut Context) -> Result<Vec<Reply<'a>>, Stop> {
-        let mut plans = Vec::new();
-        for one in group {
-            let plan = self.plan(one.ask)?;
-            plans.push(match self.lack(&plan, one.report_index)? {
-                None => Some(plan),
-                Some(_) if one.ask.may_be_empty => None,
-                Some(reason) => return Err(Stop::Lacking(reason)),
-            });
-        }
+    fn ask_group(&self, group: &[Ready<'a>], context: &mut Context) -> Result<Vec<Reply<'a>>, Stop> {
+        let plan = |one: &Ready<'_>| self.plan(one.ask, one.within.report_index);
+        let plans = group.iter().map(plan).collect::<Result<Vec<_>, _>>()?;
         let reads = plans.iter().flatten().flat_map(|plan| plan.reads.iter().map(String::as_str));
         let mut replies = Vec::new();
         for (one, planned) in group.iter().zip(&plans) {
             let plan = self.bind(one, context)?;
-            let key =
-                format!("{}\n{}\n{:?}\n{:?}", one.report_index, one.ask.query, plan.bindings, one.scope);
-            let answered = match self.memo.get(&key) {
-                _ if planned.is_none() => (ResultTable::default(), Vec::new()),
-                Some(known) => known.clone(),
-                None => {
-                    let notes = match plan.reads.is_empty() {
-                        true => Vec::new(),
-                        false => {
-                            let open = self.reports[one.report_index].open;
-                            open.notes(self.questions.catalog, &one.scope, reads.clone())?
-                        }
-                    };
-                    let answered = (self.table(one.report_index, &one.scope, &plan)?, notes);
-                    self.memo.insert(key, answered.clone());
-                    answered
+            let (mut table, mut notes) = (Rc::default(), Vec::new());
+            if planned.is_some() {
+                let (within, catalog) = (&one.within, self.questions.catalog);
+                let open = self.reports[within.report_index].open;
+                if !plan.reads.is_empty() {
+                    notes = open.notes(catalog, &within.scope, reads.clone())?;
                 }
-            };
-            self.reports[one.report_index].sessions.asked(&one.scope);
-            replies.push(self.reply(one, &plan, answered, context)?);
+                if within.session.get().is_none() {
+                    let roots = within.roots.borrow();
+                    let roots = roots.iter().map(String::as_str);
+                    let begun = open.begin(catalog, &within.scope, roots, self.limits)?;
+                    _ = within.session.set(begun.0);
+                }
+                if let Some(session) = within.session.get() {
+                    table = session.ask(&plan, self.limits)?;
+                }
+            }
+            replies.push(self.reply(one, &plan, (table, notes), context)?);
         }
         Ok(replies)
     }
@@ -325,7 +320,7 @@ impl<'q, 'a> Asking<'q, 'a> {
         &self,
         one: &Ready<'a>,
         plan: &Plan,
-        (table, notes): (ResultTable, Vec<String>),
+        (table, notes): (Rc<ResultTable>, Vec<String>),
         context: &mut Context,
     ) -> Result<Reply<'a>, Stop> {
         if table.rows.is_empty() && !one.ask.may_be_empty {
@@ -338,7 +333,8 @@ impl<'q, 'a> Asking<'q, 'a> {
             }));
         }
         context.insert(one.ask.name.clone(), rows(&table, one.ask.key.as_deref()));
-        let report = &self.reports[one.report_index].open.report;
+        let (within, report_index) = (&one.within, one.within.report_index);
+        let report = &self.reports[report_index].open.report;
         Ok(Reply {
             ask: one.ask,
             table,
@@ -347,32 +343,25 @@ impl<'q, 'a> Asking<'q, 'a> {
             bindings: plan.bindings.clone(),
             report: report.name(),
             reads_report: !plan.reads.is_empty(),
-            report_index: one.report_index,
-            scope: (!one.scope.is_whole()).then(|| serde_json::to_value(&one.scope).unwrap_or_default()),
+            report_index,
+            scope: (!within.scope.is_whole())
+                .then(|| serde_json::to_value(&within.scope).unwrap_or_default()),
             command: command(self.questions, report, plan, (&one.ask.query, &one.text)),
             ranges: one.ranges.clone(),
             notes,
         })
     }
 
-    /// Why the report lacks the data for the plan; `None` if it has the data.
-    fn lack(&self, plan: &Plan, report_index: usize) -> Result<Option<String>> {
+    fn must_have_data(&self, plan: &Plan, report_index: usize) -> Result<(), Stop> {
         let open = self.reports[report_index].open;
         let presence = Presence::new(&open.schema, self.questions.catalog);
-        match plan.check_presence(&presence, &open.report.path) {
-            Ok(()) => Ok(None),
-            Err(Error::LacksData { needs, detail, help, .. }) => {
+        plan.check_presence(&presence, &open.report.path).map_err(|error| match error {
+            Error::LacksData { needs, detail, help, .. } => {
                 let tables: Vec<&str> = detail.lines().map(str::trim).collect();
                 let (name, tables) = (open.report.name(), tables.join(", "));
-                Ok(Some(format!("it needs {needs}, but {name} contains none ({tables}); {help}")))
+                Stop::Lacking(format!("it needs {needs}, but {name} contains none ({tables}); {help}"))
             }
-            Err(error) => Err(error),
-        }
-    }
-
-    fn table(&mut self, report: usize, scope: &Scope, plan: &Plan) -> Result<ResultTable> {
-        let sessions = &mut self.reports[report].sessions;
-        let session = sessions.session(self.questions.catalog, scope, &plan.reads, self.limits)?;
-        session.table(plan, self.limits)
+            error => Stop::Failed(error),
+        })
     }
 }

@@ -13,7 +13,6 @@ mod ranges;
 mod reasons;
 mod reply;
 mod request;
-mod sessions;
 mod settings;
 mod stop;
 mod view;

@@ -120,6 +120,7 @@ fn piece<'a>(
     context: &mut Context,
     unknown: &BTreeMap<&str, String>,
 ) -> Result<Outcome<'a>, Stop> {
+    let ready = asking.next();
     let questions = asking.questions;
     let (settings, templates) = (&questions.settings, &questions.templates);
     let missing: Vec<&str> =
@@ -134,7 +135,7 @@ fn piece<'a>(
     if let Some(reason) = names_of(asking, answer)?.iter().find_map(|name| unknown.get(name.as_str())) {
         return Err(Stop::Lacking(reason.clone()));
     }
-    let replies = asking.ask(&answer.queries, context)?;
+    let replies = asking.ask(&ready?, context)?;
     let mut facts = serde_json::Map::new();
     for fact in &answer.facts {
         let value = templates.value(&fact.expression, context).map_err(|trouble| match trouble {

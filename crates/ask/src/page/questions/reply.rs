@@ -3,12 +3,13 @@
 use super::pattern_matches::{Found, Missing};
 use nsq_library::catalog::Ask;
 use nsq_value::table::{ResultTable, Value as Cell};
+use std::rc::Rc;
 
 /// The result of a query.
 #[derive(Debug, Clone)]
 pub(super) struct Reply<'a> {
     pub(super) ask: &'a Ask,
-    pub(super) table: ResultTable,
+    pub(super) table: Rc<ResultTable>,
     /// Name and version of the query.
     pub(super) query: (String, u32),
     pub(super) title: String,

@@ -1,14 +1,12 @@
 //! The questions that are asked, and what the user says about them.
 
-use super::super::template::{Templates, Trouble};
-use super::super::values::of_json;
+use super::super::template::Templates;
 use super::settings::Settings;
-use crate::page::prose::Terminal;
 use nsq_engine::scope::ScopeText;
-use nsq_library::catalog::{ANSWERS, Catalog, Page, Part};
+use nsq_library::catalog::{Catalog, Page, Part};
 use nsq_render::render::visible;
-use nsq_value::error::{Error, Result};
-use std::collections::BTreeMap;
+use nsq_value::error::Result;
+use serde_json::{Value as Json, json};
 use std::path::PathBuf;
 
 /// What the user says about the questions.
@@ -70,14 +68,8 @@ impl<'a> Questions<'a> {
     }
 
     /// The answers as the layout of questions shows them. `context` is what it sees.
-    pub fn layout(&self, context: serde_json::Value) -> Result<String> {
-        let context = BTreeMap::from([("answer".to_owned(), of_json(&context))]);
-        let (layouts, assets) = (self.catalog.layouts(ANSWERS), self.catalog.assets(ANSWERS));
-        let text = self.templates.layout(layouts, assets, LAYOUT, &context, Terminal::default());
-        text.map_err(|trouble| {
-            let (Trouble::Fault(reason) | Trouble::NoAnswer(reason)) = trouble;
-            Error::catalog(LAYOUT, 1, reason, "this is a defect of nsq's own layout")
-        })
+    pub fn layout(&self, context: Json) -> Result<String> {
+        self.templates.own_layout(self.catalog, LAYOUT, &json!({ "answer": context }))
     }
 }
 

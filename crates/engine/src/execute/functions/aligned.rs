@@ -1,56 +1,46 @@
 //! The SQL function `aligned(is_b, place, name, class)`: which operations of two sequences stand in the same place.
 
-use super::arguments::flags;
+use super::aggregate::aggregate;
 use nsq_sweep::alignment::{Op, align};
-use rusqlite::functions::{Aggregate, Context};
+use rusqlite::functions::Context;
 use rusqlite::{Connection, Result};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) fn register(connection: &Connection) -> Result<()> {
-    connection.create_aggregate_function("aligned", 4, flags(), Aligned)
+    aggregate(connection, "aligned", 4, add, rows)
 }
 
 /// Two sequences of operations: place, name and class of each.
 type Sequences = [Vec<(i64, String, String)>; 2];
 
-/// `aligned(is_b, place, name, class)`.
-struct Aligned;
-
-impl Aggregate<Sequences, String> for Aligned {
-    fn init(&self, _: &mut Context<'_>) -> Result<Sequences> {
-        Ok(Sequences::default())
+fn add(context: &mut Context<'_>, sequences: &mut Sequences) -> Result<()> {
+    let (is_b, place): (Option<bool>, Option<i64>) = (context.get(0)?, context.get(1)?);
+    let (name, class): (Option<String>, Option<String>) = (context.get(2)?, context.get(3)?);
+    if let (Some(is_b), Some(place), Some(name)) = (is_b, place, name) {
+        sequences[usize::from(is_b)].push((place, name, class.unwrap_or_default()));
     }
+    Ok(())
+}
 
-    fn step(&self, context: &mut Context<'_>, sequences: &mut Sequences) -> Result<()> {
-        let (is_b, place): (Option<bool>, Option<i64>) = (context.get(0)?, context.get(1)?);
-        let (name, class): (Option<String>, Option<String>) = (context.get(2)?, context.get(3)?);
-        if let (Some(is_b), Some(place), Some(name)) = (is_b, place, name) {
-            sequences[usize::from(is_b)].push((place, name, class.unwrap_or_default()));
-        }
-        Ok(())
-    }
-
-    fn finalize(&self, _: &mut Context<'_>, sequences: Option<Sequences>) -> Result<String> {
-        let mut sequences = sequences.unwrap_or_default();
-        sequences.iter_mut().for_each(|side| side.sort());
-        // In the order of the texts, numbers do not depend on which sequence is which.
-        let texts: BTreeSet<&str> =
-            sequences.iter().flatten().flat_map(|(_, name, class)| [name.as_str(), class]).collect();
-        let numbers: BTreeMap<&str, u32> = texts.into_iter().zip(0..).collect();
-        let op = |name: &str, class: &str| Op { name: numbers[name], class: numbers[class] };
-        let ops = sequences
-            .each_ref()
-            .map(|side| side.iter().map(|(_, name, class)| op(name, class)).collect::<Vec<Op>>());
-        let places = align(&ops[0], &ops[1]);
-        let sides = sequences.iter().zip(&places).enumerate();
-        let rows = sides.flat_map(|(is_b, (side, places))| {
-            side.iter()
-                .zip(places)
-                .map(move |((place, ..), aligned)| json!([is_b, place, aligned.block, aligned.group]))
-        });
-        Ok(json!(rows.collect::<Vec<_>>()).to_string())
-    }
+fn rows(mut sequences: Sequences) -> Result<String> {
+    sequences.iter_mut().for_each(|side| side.sort());
+    // In the order of the texts, numbers do not depend on which sequence is which.
+    let texts: BTreeSet<&str> =
+        sequences.iter().flatten().flat_map(|(_, name, class)| [name.as_str(), class]).collect();
+    let numbers: BTreeMap<&str, u32> = texts.into_iter().zip(0..).collect();
+    let op = |name: &str, class: &str| Op { name: numbers[name], class: numbers[class] };
+    let ops = sequences
+        .each_ref()
+        .map(|side| side.iter().map(|(_, name, class)| op(name, class)).collect::<Vec<Op>>());
+    let places = align(&ops[0], &ops[1]);
+    let sides = sequences.iter().zip(&places).enumerate();
+    let rows = sides.flat_map(|(is_b, (side, places))| {
+        side.iter()
+            .zip(places)
+            .map(move |((place, ..), aligned)| json!([is_b, place, aligned.block, aligned.group]))
+    });
+    Ok(json!(rows.collect::<Vec<_>>()).to_string())
 }
 
 #[cfg(test)]

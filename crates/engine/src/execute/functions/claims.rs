@@ -1,26 +1,18 @@
 //! The SQL functions `overlap_times` and `top_share`: how intervals share time, without a sort in SQL.
 
-use super::arguments::flags;
-use foldhash::HashMap;
-use rusqlite::functions::{Aggregate, Context};
+use super::aggregate::{aggregate, ints, within_64_bits};
+use crate::execute::native::texts::{Texts, readable};
+use rusqlite::functions::Context;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Error, Result};
 use serde_json::json;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 pub(super) fn register(connection: &Connection) -> Result<()> {
-    connection.create_aggregate_function("overlap_times", 4, flags(), OverlapTimes)?;
-    connection.create_aggregate_function("top_share", 4, flags(), TopShare)
+    aggregate(connection, "overlap_times", 4, add_changes, overlap_times)?;
+    aggregate(connection, "top_share", 4, add_share, top_share)
 }
-
-/// The length in ns, or an error if it exceeds 64 bits.
-fn length(function: &str, ns: i128) -> Result<i64> {
-    let failed = |_| Error::UserFunctionError(format!("{function}: the result exceeds 64 bits").into());
-    i64::try_from(ns).map_err(failed)
-}
-
-/// `overlap_times(lane, bit, start_ns, end_ns)`.
-struct OverlapTimes;
 
 /// The start of an interval of a bit, or its end.
 struct Change {
@@ -30,122 +22,83 @@ struct Change {
     is_start: bool,
 }
 
-impl Aggregate<Vec<Change>, String> for OverlapTimes {
-    fn init(&self, _: &mut Context<'_>) -> Result<Vec<Change>> {
-        Ok(Vec::new())
+fn add_changes(context: &mut Context<'_>, changes: &mut Vec<Change>) -> Result<()> {
+    let Some([lane, bit, start, end]) = ints(context, 0)? else { return Ok(()) };
+    let bit = u8::try_from(bit)
+        .ok()
+        .filter(|bit| *bit < 63)
+        .ok_or_else(|| Error::UserFunctionError("overlap_times: a bit must be from 0 to 62".into()))?;
+    if start < end {
+        changes.push(Change { lane, at: start, bit, is_start: true });
+        changes.push(Change { lane, at: end, bit, is_start: false });
     }
-
-    fn step(&self, context: &mut Context<'_>, changes: &mut Vec<Change>) -> Result<()> {
-        let [lane, bit, start, end]: [Option<i64>; 4] =
-            [context.get(0)?, context.get(1)?, context.get(2)?, context.get(3)?];
-        let (Some(lane), Some(bit), Some(start), Some(end)) = (lane, bit, start, end) else {
-            return Ok(());
-        };
-        let bit = u8::try_from(bit).ok().filter(|bit| *bit < 63).ok_or_else(|| {
-            Error::UserFunctionError("overlap_times: a bit must be from 0 to 62".into())
-        })?;
-        if start < end {
-            changes.push(Change { lane, at: start, bit, is_start: true });
-            changes.push(Change { lane, at: end, bit, is_start: false });
-        }
-        Ok(())
-    }
-
-    fn finalize(&self, _: &mut Context<'_>, changes: Option<Vec<Change>>) -> Result<String> {
-        let mut changes = changes.unwrap_or_default();
-        // The intervals of a bit mostly come in order, and this sort merges what is in order.
-        changes.sort_by_key(|change| (change.lane, change.at));
-        let mut times: BTreeMap<i64, i128> = BTreeMap::new();
-        let (mut open, mut mask) = ([0u32; 63], 0i64);
-        for (place, change) in changes.iter().enumerate() {
-            let count = &mut open[usize::from(change.bit)];
-            // At one time, an end can come before its start.
-            *count = if change.is_start { count.wrapping_add(1) } else { count.wrapping_sub(1) };
-            mask = if *count == 0 { mask & !(1 << change.bit) } else { mask | 1 << change.bit };
-            let next = changes.get(place + 1).filter(|next| next.lane == change.lane);
-            if let Some(next) = next.filter(|next| next.at > change.at && mask != 0) {
-                *times.entry(mask).or_default() += i128::from(next.at) - i128::from(change.at);
-            }
-        }
-        let rows = times.into_iter().map(|(mask, ns)| Ok([mask, length("overlap_times", ns)?]));
-        Ok(json!(rows.collect::<Result<Vec<_>>>()?).to_string())
-    }
+    Ok(())
 }
 
-/// `top_share(lane, start_ns, end_ns, name)`.
-struct TopShare;
+fn overlap_times(mut changes: Vec<Change>) -> Result<String> {
+    // The intervals of a bit mostly come in order, and this sort merges what is in order.
+    changes.sort_by_key(|change| (change.lane, change.at));
+    let mut times: BTreeMap<i64, i128> = BTreeMap::new();
+    let (mut open, mut mask) = ([0u32; 63], 0i64);
+    for (place, change) in changes.iter().enumerate() {
+        let count = &mut open[usize::from(change.bit)];
+        // At one time, an end can come before its start.
+        *count = if change.is_start { count.wrapping_add(1) } else { count.wrapping_sub(1) };
+        mask = if *count == 0 { mask & !(1 << change.bit) } else { mask | 1 << change.bit };
+        let next = changes.get(place + 1).filter(|next| next.lane == change.lane);
+        if let Some(next) = next.filter(|next| next.at > change.at && mask != 0) {
+            *times.entry(mask).or_default() += i128::from(next.at) - i128::from(change.at);
+        }
+    }
+    let rows = times.into_iter().map(|(mask, ns)| Ok([mask, within_64_bits("overlap_times", ns)?]));
+    Ok(json!(rows.collect::<Result<Vec<_>>>()?).to_string())
+}
 
 /// The intervals of an aggregate, and their names.
 #[derive(Default)]
 struct Shares {
     /// Lane, start, end, and place of the name.
-    intervals: Vec<(i64, i64, i64, u32)>,
-    names: Vec<Option<String>>,
-    places: HashMap<Option<String>, u32>,
-    /// The name before: consecutive rows often have the same.
-    last: u32,
+    intervals: Vec<(i64, i64, i64, Option<u32>)>,
+    names: Texts,
 }
 
-impl Shares {
-    fn place(&mut self, name: Option<&str>) -> u32 {
-        if self.names.get(self.last as usize).is_none_or(|last| last.as_deref() != name) {
-            let name = name.map(str::to_owned);
-            let fresh = self.names.len() as u32;
-            self.last = *self.places.entry(name.clone()).or_insert(fresh);
-            if self.last == fresh {
-                self.names.push(name);
-            }
-        }
-        self.last
+/// `top_share(lane, start_ns, end_ns, name)`.
+fn add_share(context: &mut Context<'_>, shares: &mut Shares) -> Result<()> {
+    let Some([lane, start, end]) = ints(context, 0)? else { return Ok(()) };
+    let name = match context.get_raw(3) {
+        ValueRef::Null => None,
+        ValueRef::Text(text) => Some(readable(text)),
+        ValueRef::Integer(int) => Some(int.to_string().into()),
+        ValueRef::Real(real) => Some(real.to_string().into()),
+        ValueRef::Blob(bytes) => Some(readable(bytes)),
+    };
+    if start < end {
+        let name = name.map(|name| shares.names.place(name.as_bytes()));
+        shares.intervals.push((lane, start, end, name));
     }
+    Ok(())
 }
 
-impl Aggregate<Shares, Option<String>> for TopShare {
-    fn init(&self, _: &mut Context<'_>) -> Result<Shares> {
-        Ok(Shares::default())
-    }
-
-    fn step(&self, context: &mut Context<'_>, shares: &mut Shares) -> Result<()> {
-        let [lane, start, end]: [Option<i64>; 3] = [context.get(0)?, context.get(1)?, context.get(2)?];
-        let (Some(lane), Some(start), Some(end)) = (lane, start, end) else { return Ok(()) };
-        let name = match context.get_raw(3) {
-            ValueRef::Null => None,
-            ValueRef::Text(text) => Some(String::from_utf8_lossy(text)),
-            ValueRef::Integer(int) => Some(int.to_string().into()),
-            ValueRef::Real(real) => Some(real.to_string().into()),
-            ValueRef::Blob(bytes) => Some(String::from_utf8_lossy(bytes)),
+fn top_share(Shares { mut intervals, names }: Shares) -> Result<Option<String>> {
+    let name = |place: Option<u32>| place.and_then(|place| names.text(place));
+    intervals.sort_unstable_by(|a, b| {
+        (a.0, a.1, a.2).cmp(&(b.0, b.1, b.2)).then_with(|| name(a.3).cmp(&name(b.3)))
+    });
+    let mut times: BTreeMap<Option<u32>, i128> = BTreeMap::new();
+    let mut reached: Option<(i64, i64)> = None;
+    for (lane, start, end, name) in intervals {
+        let start = match reached {
+            Some((of, until)) if of == lane => start.max(until),
+            _ => start,
         };
         if start < end {
-            let name = shares.place(name.as_deref());
-            shares.intervals.push((lane, start, end, name));
+            *times.entry(name).or_default() += i128::from(end) - i128::from(start);
+            reached = Some((lane, end));
         }
-        Ok(())
     }
-
-    fn finalize(&self, _: &mut Context<'_>, shares: Option<Shares>) -> Result<Option<String>> {
-        let Shares { mut intervals, names, .. } = shares.unwrap_or_default();
-        intervals.sort_unstable_by(|a, b| {
-            let names = || names[a.3 as usize].cmp(&names[b.3 as usize]);
-            (a.0, a.1, a.2).cmp(&(b.0, b.1, b.2)).then_with(names)
-        });
-        let mut times = vec![0i128; names.len()];
-        let mut reached: Option<(i64, i64)> = None;
-        for (lane, start, end, name) in intervals {
-            let start = match reached {
-                Some((of, until)) if of == lane => start.max(until),
-                _ => start,
-            };
-            if start < end {
-                times[name as usize] += i128::from(end) - i128::from(start);
-                reached = Some((lane, end));
-            }
-        }
-        let mut shares: Vec<(i128, &Option<String>)> = times.into_iter().zip(&names).collect();
-        shares.retain(|(ns, _)| *ns > 0);
-        let top = shares.iter().min_by_key(|(ns, name)| (std::cmp::Reverse(*ns), *name));
-        let Some((ns, name)) = top else { return Ok(None) };
-        Ok(Some(json!([name, length("top_share", *ns)?, shares.len()]).to_string()))
-    }
+    let top = times.iter().min_by_key(|(place, ns)| (Reverse(**ns), name(**place)));
+    let Some((place, ns)) = top else { return Ok(None) };
+    Ok(Some(json!([name(*place), within_64_bits("top_share", *ns)?, times.len()]).to_string()))
 }
 
 #[cfg(test)]

@@ -1,18 +1,15 @@
 //! The SQL function `extents`: where the intervals of each key begin and end, without a sort in SQL.
 
-use super::arguments::flags;
+use super::aggregate::{aggregate, ints, within_64_bits};
 use foldhash::HashMap;
-use rusqlite::functions::{Aggregate, Context};
+use rusqlite::functions::Context;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Error, Result};
+use rusqlite::{Connection, Result};
 use serde_json::json;
 
 pub(super) fn register(connection: &Connection) -> Result<()> {
-    connection.create_aggregate_function("extents", 3, flags(), Extents)
+    aggregate(connection, "extents", 3, add, rows)
 }
-
-/// `extents(key, start_ns, end_ns)`.
-struct Extents;
 
 /// The intervals of a key.
 #[derive(Clone, Copy)]
@@ -44,35 +41,27 @@ impl Keys {
     }
 }
 
-impl Aggregate<Keys, String> for Extents {
-    fn init(&self, _: &mut Context<'_>) -> Result<Keys> {
-        Ok(Keys::default())
+/// `extents(key, start_ns, end_ns)`.
+fn add(context: &mut Context<'_>, keys: &mut Keys) -> Result<()> {
+    let key = match context.get_raw(0) {
+        ValueRef::Integer(key) => Some(key),
+        _ => None,
+    };
+    if let Some([start, end]) = ints(context, 1)? {
+        let of = keys.extent(key);
+        of.count += 1;
+        (of.start, of.end) = (of.start.min(start), of.end.max(end));
+        of.total += i128::from(end) - i128::from(start);
     }
+    Ok(())
+}
 
-    fn step(&self, context: &mut Context<'_>, keys: &mut Keys) -> Result<()> {
-        let key = match context.get_raw(0) {
-            ValueRef::Integer(key) => Some(key),
-            _ => None,
-        };
-        let [start, end]: [Option<i64>; 2] = [context.get(1)?, context.get(2)?];
-        if let (Some(start), Some(end)) = (start, end) {
-            let of = keys.extent(key);
-            of.count += 1;
-            (of.start, of.end) = (of.start.min(start), of.end.max(end));
-            of.total += i128::from(end) - i128::from(start);
-        }
-        Ok(())
-    }
-
-    fn finalize(&self, _: &mut Context<'_>, keys: Option<Keys>) -> Result<String> {
-        let mut extents = keys.unwrap_or_default().extents;
-        extents.sort_unstable_by_key(|(key, _)| *key);
-        let too_long = |_| Error::UserFunctionError("extents: the result exceeds 64 bits".into());
-        let row = |(key, of): (Option<i64>, Extent)| {
-            Ok(json!([key, of.count, of.start, of.end, i64::try_from(of.total).map_err(too_long)?]))
-        };
-        Ok(json!(extents.into_iter().map(row).collect::<Result<Vec<_>>>()?).to_string())
-    }
+fn rows(Keys { mut extents, .. }: Keys) -> Result<String> {
+    extents.sort_unstable_by_key(|(key, _)| *key);
+    let row = |(key, of): (Option<i64>, Extent)| {
+        Ok(json!([key, of.count, of.start, of.end, within_64_bits("extents", of.total)?]))
+    };
+    Ok(json!(extents.into_iter().map(row).collect::<Result<Vec<_>>>()?).to_string())
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! `json_each` and `->>` read it once for each value.
 
 use super::table_function::{self, TableFunction};
-use foldhash::HashMap;
+use crate::execute::native::texts::Texts;
 use rusqlite::types::ValueRef;
 use rusqlite::vtab::Context;
 use rusqlite::{Connection, Error, Result};
@@ -29,22 +29,9 @@ enum Cell {
 #[derive(Debug, Default)]
 struct Rows {
     cells: Vec<Option<Cell>>,
-    texts: Vec<String>,
-    known: HashMap<String, u32>,
+    texts: Texts,
     /// The row that is read.
     place: usize,
-}
-
-impl Rows {
-    fn text(&mut self, text: &str) -> u32 {
-        if let Some(&place) = self.known.get(text) {
-            return place;
-        }
-        let place = self.texts.len() as u32;
-        self.known.insert(text.to_owned(), place);
-        self.texts.push(text.to_owned());
-        place
-    }
 }
 
 /// Reads the list of lists.
@@ -142,7 +129,7 @@ impl Visitor<'_> for One<'_> {
     }
 
     fn visit_str<E>(self, value: &str) -> std::result::Result<Self::Value, E> {
-        Ok(Some(Cell::Text(self.0.text(value))))
+        Ok(Some(Cell::Text(self.0.texts.place(value.as_bytes()))))
     }
 }
 
@@ -156,7 +143,6 @@ fn read(list: ValueRef<'_>) -> Result<Rows> {
     let mut reader = serde_json::Deserializer::from_slice(text);
     let wrong = |error: serde_json::Error| Error::ModuleError(format!("json_rows: {error}"));
     Lists(&mut rows).deserialize(&mut reader).and_then(|()| reader.end()).map_err(wrong)?;
-    rows.known = HashMap::default();
     Ok(rows)
 }
 
@@ -185,7 +171,7 @@ impl TableFunction for Rows {
             None => context.set_result(rusqlite::types::Null),
             Some(Cell::Int(int)) => context.set_result(int),
             Some(Cell::Real(real)) => context.set_result(real),
-            Some(Cell::Text(place)) => context.set_result(&self.texts[place as usize]),
+            Some(Cell::Text(place)) => context.set_result(&self.texts.text(place)),
         }
     }
 }

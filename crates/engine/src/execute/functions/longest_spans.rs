@@ -1,18 +1,16 @@
 //! The SQL function `longest_spans`: the longest of many intervals, without a sort in SQL.
 
-use super::arguments::flags;
-use foldhash::HashMap;
-use rusqlite::functions::{Aggregate, Context};
+use super::aggregate::{aggregate, ints};
+use crate::execute::native::texts::{Texts, readable};
+use rusqlite::functions::Context;
 use rusqlite::types::{Type, ValueRef};
 use rusqlite::{Connection, Error, Result};
+use serde_json::json;
 use std::fmt::Write;
 
 pub(super) fn register(connection: &Connection) -> Result<()> {
-    connection.create_aggregate_function("longest_spans", 6, flags(), LongestSpans)
+    aggregate(connection, "longest_spans", 6, add, longest)
 }
-
-/// `longest_spans(at_most, lane, start_ns, end_ns, at_ns, name)`. The first is the same in all rows.
-struct LongestSpans;
 
 #[derive(Debug, Clone, Copy)]
 struct Span {
@@ -21,7 +19,7 @@ struct Span {
     end: i64,
     at: i64,
     /// The place of the name.
-    name: u32,
+    name: Option<u32>,
 }
 
 impl Span {
@@ -34,28 +32,10 @@ impl Span {
 struct Spans {
     at_most: usize,
     spans: Vec<Span>,
-    /// Names as JSON.
-    names: Vec<String>,
-    places: HashMap<Option<String>, u32>,
-    /// The name before, and its place: consecutive rows often have the same.
-    last: Option<(Option<String>, u32)>,
+    names: Texts,
 }
 
 impl Spans {
-    fn place(&mut self, name: Option<&str>) -> u32 {
-        if let Some((_, place)) = self.last.as_ref().filter(|(last, _)| last.as_deref() == name) {
-            return *place;
-        }
-        let name = name.map(str::to_owned);
-        let fresh = self.names.len() as u32;
-        let place = *self.places.entry(name.clone()).or_insert(fresh);
-        if place == fresh {
-            self.names.push(serde_json::Value::from(name.clone()).to_string());
-        }
-        self.last = Some((name, place));
-        place
-    }
-
     /// The length of the last one that is kept.
     fn least(&self) -> i64 {
         if self.spans.len() <= self.at_most {
@@ -67,44 +47,37 @@ impl Spans {
     }
 }
 
-impl Aggregate<Spans, String> for LongestSpans {
-    fn init(&self, _: &mut Context<'_>) -> Result<Spans> {
-        Ok(Spans::default())
+/// `longest_spans(at_most, lane, start_ns, end_ns, at_ns, name)`. The first is the same in all rows.
+fn add(context: &mut Context<'_>, spans: &mut Spans) -> Result<()> {
+    spans.at_most = usize::try_from(context.get::<i64>(0)?).unwrap_or_default();
+    let numbers = ints(context, 1)?;
+    let name = match context.get_raw(5) {
+        ValueRef::Null => None,
+        ValueRef::Text(text) => Some(readable(text)),
+        ValueRef::Integer(int) => Some(int.to_string().into()),
+        ValueRef::Real(_) => return Err(Error::InvalidFunctionParameterType(5, Type::Real)),
+        ValueRef::Blob(_) => return Err(Error::InvalidFunctionParameterType(5, Type::Blob)),
+    };
+    if let Some([lane, start, end, at]) = numbers {
+        let name = name.map(|name| spans.names.place(name.as_bytes()));
+        spans.spans.push(Span { lane, start, end, at, name });
     }
+    Ok(())
+}
 
-    fn step(&self, context: &mut Context<'_>, spans: &mut Spans) -> Result<()> {
-        spans.at_most = usize::try_from(context.get::<i64>(0)?).unwrap_or_default();
-        let mut values = [None; 4];
-        for (place, value) in (1..).zip(&mut values) {
-            *value = context.get::<Option<i64>>(place)?;
-        }
-        let name = match context.get_raw(5) {
-            ValueRef::Null => None,
-            ValueRef::Text(text) => Some(String::from_utf8_lossy(text)),
-            ValueRef::Integer(int) => Some(int.to_string().into()),
-            ValueRef::Real(_) => return Err(Error::InvalidFunctionParameterType(5, Type::Real)),
-            ValueRef::Blob(_) => return Err(Error::InvalidFunctionParameterType(5, Type::Blob)),
-        };
-        if let [Some(lane), Some(start), Some(end), Some(at)] = values {
-            let name = spans.place(name.as_deref());
-            spans.spans.push(Span { lane, start, end, at, name });
-        }
-        Ok(())
+fn longest(spans: Spans) -> Result<String> {
+    let names: Vec<String> = spans.names.iter().map(|name| json!(name).to_string()).collect();
+    let least = spans.least();
+    let mut text = "[".to_owned();
+    for span in spans.spans.iter().filter(|span| span.length() >= least) {
+        let comma = if text.len() > 1 { "," } else { "" };
+        let Span { lane, start, end, at, .. } = span;
+        let name = span.name.map_or("null", |name| &names[name as usize]);
+        // Writing to a text does not fail.
+        _ = write!(text, "{comma}[{lane},{start},{end},{at},{name}]");
     }
-
-    fn finalize(&self, _: &mut Context<'_>, spans: Option<Spans>) -> Result<String> {
-        let spans = spans.unwrap_or_default();
-        let least = spans.least();
-        let mut text = "[".to_owned();
-        for span in spans.spans.iter().filter(|span| span.length() >= least) {
-            let comma = if text.len() > 1 { "," } else { "" };
-            let (Span { lane, start, end, at, .. }, name) = (span, &spans.names[span.name as usize]);
-            // Writing to a text does not fail.
-            _ = write!(text, "{comma}[{lane},{start},{end},{at},{name}]");
-        }
-        text.push(']');
-        Ok(text)
-    }
+    text.push(']');
+    Ok(text)
 }
 
 #[cfg(test)]

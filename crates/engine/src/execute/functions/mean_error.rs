@@ -1,103 +1,72 @@
 //! `mean_error`, `mean_error_by`, `mean_freedom` and `mean_freedom_by`: how far a mean may be off.
 
+use super::aggregate::aggregate;
 use super::arguments::{flags, number};
 use nsq_sweep::statistics::{mean_error, mean_freedom};
-use rusqlite::functions::{Aggregate, Context};
+use rusqlite::functions::Context;
 use rusqlite::{Connection, Result};
 
 pub(super) fn register(connection: &Connection) -> Result<()> {
-    let flags = flags();
-    connection.create_aggregate_function("mean_error", 2, flags, MeanError)?;
-    connection.create_aggregate_function("mean_error_by", 3, flags, MeanErrorBy)?;
-    connection.create_aggregate_function("mean_freedom_by", 1, flags, MeanFreedomBy)?;
-    connection.create_scalar_function("mean_freedom", 1, flags, |context| {
+    aggregate(connection, "mean_error", 2, add, error)?;
+    aggregate(connection, "mean_error_by", 3, add_by, error_by)?;
+    aggregate(connection, "mean_freedom_by", 1, add_part, freedom_by)?;
+    connection.create_scalar_function("mean_freedom", 1, flags(), |context| {
         Ok(context.get::<Option<i64>>(0)?.map(mean_freedom))
     })
 }
 
 /// `mean_error(at, x)`: collects the values and sorts them by time at the end.
-struct MeanError;
-
-impl Aggregate<Vec<(f64, f64)>, Option<f64>> for MeanError {
-    fn init(&self, _: &mut Context<'_>) -> Result<Vec<(f64, f64)>> {
-        Ok(Vec::new())
+fn add(context: &mut Context<'_>, values: &mut Vec<(f64, f64)>) -> Result<()> {
+    if let (Some(at), Some(x)) = (number(context, 0)?, number(context, 1)?) {
+        values.push((at, x));
     }
+    Ok(())
+}
 
-    fn step(&self, context: &mut Context<'_>, values: &mut Vec<(f64, f64)>) -> Result<()> {
-        if let (Some(at), Some(x)) = (number(context, 0)?, number(context, 1)?) {
-            values.push((at, x));
-        }
-        Ok(())
-    }
-
-    fn finalize(&self, _: &mut Context<'_>, values: Option<Vec<(f64, f64)>>) -> Result<Option<f64>> {
-        let mut values = values.unwrap_or_default();
-        // Ties in time are sorted by value, so that the answer does not depend on the order of the rows.
-        values.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-        let values: Vec<f64> = values.into_iter().map(|(_, x)| x).collect();
-        Ok(mean_error(&values))
-    }
+fn error(mut values: Vec<(f64, f64)>) -> Result<Option<f64>> {
+    // Ties in time are sorted by value, so that the answer does not depend on the order of the rows.
+    values.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    let values: Vec<f64> = values.into_iter().map(|(_, x)| x).collect();
+    Ok(mean_error(&values))
 }
 
 /// `mean_error_by(part, at, x)`: collects the values and sorts them by part at the end.
-struct MeanErrorBy;
-
-impl Aggregate<Vec<(i64, f64, f64)>, Option<f64>> for MeanErrorBy {
-    fn init(&self, _: &mut Context<'_>) -> Result<Vec<(i64, f64, f64)>> {
-        Ok(Vec::new())
+fn add_by(context: &mut Context<'_>, values: &mut Vec<(i64, f64, f64)>) -> Result<()> {
+    let part: Option<i64> = context.get(0)?;
+    if let (Some(part), Some(at), Some(x)) = (part, number(context, 1)?, number(context, 2)?) {
+        values.push((part, at, x));
     }
+    Ok(())
+}
 
-    fn step(&self, context: &mut Context<'_>, values: &mut Vec<(i64, f64, f64)>) -> Result<()> {
-        let part: Option<i64> = context.get(0)?;
-        if let (Some(part), Some(at), Some(x)) = (part, number(context, 1)?, number(context, 2)?) {
-            values.push((part, at, x));
-        }
-        Ok(())
+fn error_by(mut values: Vec<(i64, f64, f64)>) -> Result<Option<f64>> {
+    values.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.total_cmp(&b.2)));
+    let mut means: Vec<(f64, f64)> = values
+        .chunk_by(|a, b| a.0 == b.0)
+        .map(|part| (part[0].1, part.iter().map(|(_, _, x)| x).sum::<f64>() / part.len() as f64))
+        .collect();
+    if means.len() == 1 {
+        means = values.into_iter().map(|(_, at, x)| (at, x)).collect();
     }
-
-    fn finalize(
-        &self,
-        _: &mut Context<'_>,
-        values: Option<Vec<(i64, f64, f64)>>,
-    ) -> Result<Option<f64>> {
-        let mut values = values.unwrap_or_default();
-        values.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.total_cmp(&b.2)));
-        let mut means: Vec<(f64, f64)> = values
-            .chunk_by(|a, b| a.0 == b.0)
-            .map(|part| (part[0].1, part.iter().map(|(_, _, x)| x).sum::<f64>() / part.len() as f64))
-            .collect();
-        if means.len() == 1 {
-            means = values.into_iter().map(|(_, at, x)| (at, x)).collect();
-        }
-        means.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-        Ok(mean_error(&means.into_iter().map(|(_, mean)| mean).collect::<Vec<_>>()))
-    }
+    means.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    Ok(mean_error(&means.into_iter().map(|(_, mean)| mean).collect::<Vec<_>>()))
 }
 
 /// `mean_freedom_by(part)`: the number of values, and their parts, each seldom more than once.
-struct MeanFreedomBy;
-
-impl Aggregate<(i64, Vec<i64>), f64> for MeanFreedomBy {
-    fn init(&self, _: &mut Context<'_>) -> Result<(i64, Vec<i64>)> {
-        Ok((0, Vec::new()))
-    }
-
-    fn step(&self, context: &mut Context<'_>, (count, parts): &mut (i64, Vec<i64>)) -> Result<()> {
-        if let Some(part) = context.get(0)? {
-            *count += 1;
-            if parts.last() != Some(&part) {
-                parts.push(part);
-            }
+fn add_part(context: &mut Context<'_>, (count, parts): &mut (i64, Vec<i64>)) -> Result<()> {
+    if let Some(part) = context.get(0)? {
+        *count += 1;
+        if parts.last() != Some(&part) {
+            parts.push(part);
         }
-        Ok(())
     }
+    Ok(())
+}
 
-    fn finalize(&self, _: &mut Context<'_>, values: Option<(i64, Vec<i64>)>) -> Result<f64> {
-        let (count, mut parts) = values.unwrap_or_default();
-        parts.sort_unstable();
-        parts.dedup();
-        Ok(mean_freedom(if parts.len() > 1 { parts.len() as i64 } else { count }))
-    }
+fn freedom_by((count, mut parts): (i64, Vec<i64>)) -> Result<f64> {
+    parts.sort_unstable();
+    parts.dedup();
+    Ok(mean_freedom(if parts.len() > 1 { parts.len() as i64 } else { count }))
 }
 
 #[cfg(test)]

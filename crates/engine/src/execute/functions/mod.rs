@@ -4,6 +4,7 @@
 //! Aggregates ignore nulls, as SQLite's own do. A statistic without values is null. Text and blobs in a
 //! numeric aggregate are an error; SQLite would count them as zero.
 
+mod aggregate;
 mod aligned;
 mod arguments;
 mod claims;
@@ -14,21 +15,22 @@ mod json_rows;
 mod longest_spans;
 mod mean_error;
 mod names;
+mod numbers;
 mod piece_times;
 mod split_spans;
 mod statistics;
-mod sums_by;
 mod table_function;
 mod time_places;
 mod time_set;
 mod time_spans;
 
 use super::named_times::NamedTimes;
-use arguments::{add_interval, flags};
+use aggregate::{aggregate, ints, within_64_bits};
+use arguments::add_interval;
 use nsq_library::catalog::ClassMaps;
 use nsq_sweep::interval::TimeSet;
-use rusqlite::functions::{Aggregate, Context};
-use rusqlite::{Connection, Error, Result};
+use rusqlite::functions::Context;
+use rusqlite::{Connection, Result};
 use serde::Deserialize;
 use std::sync::Arc;
 
@@ -75,34 +77,20 @@ pub(super) fn register_naming(
     names::register(connection)?;
     split_spans::register(connection)?;
     statistics::register(connection)?;
-    sums_by::register(connection)?;
     time_places::register(connection)?;
     time_set::register(connection)?;
     time_spans::register(connection)?;
-    connection.create_aggregate_function("busy_ns", 2, flags(), Busy)
+    aggregate(connection, "busy_ns", 2, add_busy, |intervals| {
+        within_64_bits("busy_ns", TimeSet::union_of(intervals).length().into())
+    })
 }
 
 /// `busy_ns(start_ns, end_ns)`.
-struct Busy;
-
-impl Aggregate<Vec<(i64, i64)>, i64> for Busy {
-    fn init(&self, _: &mut Context<'_>) -> Result<Vec<(i64, i64)>> {
-        Ok(Vec::new())
+fn add_busy(context: &mut Context<'_>, intervals: &mut Vec<(i64, i64)>) -> Result<()> {
+    if let Some([start, end]) = ints(context, 0)? {
+        add_interval(intervals, start, end);
     }
-
-    fn step(&self, context: &mut Context<'_>, intervals: &mut Vec<(i64, i64)>) -> Result<()> {
-        let (start, end): (Option<i64>, Option<i64>) = (context.get(0)?, context.get(1)?);
-        if let Some((start, end)) = start.zip(end) {
-            add_interval(intervals, start, end);
-        }
-        Ok(())
-    }
-
-    fn finalize(&self, _: &mut Context<'_>, intervals: Option<Vec<(i64, i64)>>) -> Result<i64> {
-        let length = TimeSet::union_of(intervals.unwrap_or_default()).length();
-        i64::try_from(length)
-            .map_err(|_| Error::UserFunctionError("busy_ns: the result exceeds 64 bits".into()))
-    }
+    Ok(())
 }
 
 #[cfg(test)]

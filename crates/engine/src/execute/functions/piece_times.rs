@@ -1,17 +1,14 @@
 //! The SQL function `piece_times`: how long intervals are in each of the equal pieces of a window, without a join.
 
-use super::arguments::flags;
+use super::aggregate::{aggregate, ints};
 use foldhash::HashMap;
-use rusqlite::functions::{Aggregate, Context};
+use rusqlite::functions::Context;
 use rusqlite::{Connection, Error, Result};
 use serde_json::json;
 
 pub(super) fn register(connection: &Connection) -> Result<()> {
-    connection.create_aggregate_function("piece_times", 6, flags(), PieceTimes)
+    aggregate(connection, "piece_times", 6, add, rows)
 }
-
-/// `piece_times(key, start_ns, end_ns, from_ns, to_ns, pieces)`. The last three are the same in all rows.
-struct PieceTimes;
 
 /// The window, cut into pieces. The last one takes what division leaves.
 #[derive(Clone, Copy)]
@@ -103,33 +100,22 @@ impl Sums {
     }
 }
 
-impl Aggregate<Sums, String> for PieceTimes {
-    fn init(&self, _: &mut Context<'_>) -> Result<Sums> {
-        Ok(Sums::default())
+/// `piece_times(key, start_ns, end_ns, from_ns, to_ns, pieces)`. The last three are the same in all rows.
+fn add(context: &mut Context<'_>, sums: &mut Sums) -> Result<()> {
+    let Some([key, start, end, from, to, pieces]) = ints(context, 0)? else { return Ok(()) };
+    if let Some(window) = Window::new(from, to, pieces) {
+        sums.add(key, start, end, window);
     }
+    Ok(())
+}
 
-    fn step(&self, context: &mut Context<'_>, sums: &mut Sums) -> Result<()> {
-        let mut values = [None; 6];
-        for (place, value) in values.iter_mut().enumerate() {
-            *value = context.get::<Option<i64>>(place)?;
-        }
-        let [Some(key), Some(start), Some(end), Some(from), Some(to), Some(pieces)] = values else {
-            return Ok(());
-        };
-        if let Some(window) = Window::new(from, to, pieces) {
-            sums.add(key, start, end, window);
-        }
-        Ok(())
-    }
-
-    fn finalize(&self, _: &mut Context<'_>, sums: Option<Sums>) -> Result<String> {
-        let too_long = |_| Error::UserFunctionError("piece_times: a time exceeds 64 bits".into());
-        let row = |(key, place, sum): (i64, i64, i128)| {
-            Ok(json!([key, place, i64::try_from(sum).map_err(too_long)?]))
-        };
-        let rows = sums.unwrap_or_default().times().into_iter().map(row).collect::<Result<Vec<_>>>()?;
-        Ok(json!(rows).to_string())
-    }
+fn rows(sums: Sums) -> Result<String> {
+    let too_long = |_| Error::UserFunctionError("piece_times: a time exceeds 64 bits".into());
+    let row = |(key, place, sum): (i64, i64, i128)| {
+        Ok(json!([key, place, i64::try_from(sum).map_err(too_long)?]))
+    };
+    let rows = sums.times().into_iter().map(row).collect::<Result<Vec<_>>>()?;
+    Ok(json!(rows).to_string())
 }
 
 #[cfg(test)]

@@ -1,16 +1,25 @@
-//! Plain statistics: `median`, `percentile`, `stddev`, `nth_largest`, and the scalars around them.
+//! Plain statistics: `median`, `percentile`, `stddev`, and the scalars around them.
 
+use super::aggregate::aggregate;
 use super::arguments::{flags, number};
 use nsq_sweep::statistics::{Moments, percentile, student_bound};
-use rusqlite::functions::{Aggregate, Context};
+use rusqlite::functions::Context;
 use rusqlite::{Connection, Error, Result};
 
 pub(super) fn register(connection: &Connection) -> Result<()> {
     let flags = flags();
-    connection.create_aggregate_function("median", 1, flags, Percentile)?;
-    connection.create_aggregate_function("nth_largest", 2, flags, NthLargest)?;
-    connection.create_aggregate_function("percentile", 2, flags, Percentile)?;
-    connection.create_aggregate_function("stddev", 1, flags, StdDev)?;
+    for (name, arguments) in [("median", 1), ("percentile", 2)] {
+        aggregate(connection, name, arguments, add, |mut sample: Sample| {
+            Ok(sample.percent.and_then(|percent| percentile(&mut sample.values, percent)))
+        })?;
+    }
+    let add_moment = |context: &mut Context<'_>, moments: &mut Moments| {
+        if let Some(value) = number(context, 0)? {
+            moments.add(value);
+        }
+        Ok(())
+    };
+    aggregate(connection, "stddev", 1, add_moment, |moments| Ok(moments.stddev()))?;
     connection.create_scalar_function("sqrt", 1, flags, |context| {
         Ok(number(context, 0)?.filter(|x| *x >= 0.0).map(f64::sqrt))
     })?;
@@ -21,106 +30,25 @@ pub(super) fn register(connection: &Connection) -> Result<()> {
     })
 }
 
-/// `median(x)` and `percentile(x, p)`: collects the values and selects the ranks at the end.
-struct Percentile;
-
 #[derive(Default)]
 struct Sample {
     values: Vec<f64>,
     percent: Option<f64>,
 }
 
-impl Aggregate<Sample, Option<f64>> for Percentile {
-    fn init(&self, _: &mut Context<'_>) -> Result<Sample> {
-        Ok(Sample::default())
+/// `median(x)` and `percentile(x, p)`: collects the values, of which the ranks are selected at the end.
+fn add(context: &mut Context<'_>, sample: &mut Sample) -> Result<()> {
+    if sample.percent.is_none() {
+        let percent = if context.len() == 1 { Some(50.0) } else { number(context, 1)? };
+        let percent = percent.filter(|p| (0.0..=100.0).contains(p)).ok_or_else(|| {
+            Error::UserFunctionError("percentile(x, p): p must be between 0 and 100".into())
+        })?;
+        sample.percent = Some(percent);
     }
-
-    fn step(&self, context: &mut Context<'_>, sample: &mut Sample) -> Result<()> {
-        if sample.percent.is_none() {
-            let percent = if context.len() == 1 { Some(50.0) } else { number(context, 1)? };
-            let percent = percent.filter(|p| (0.0..=100.0).contains(p)).ok_or_else(|| {
-                Error::UserFunctionError("percentile(x, p): p must be between 0 and 100".into())
-            })?;
-            sample.percent = Some(percent);
-        }
-        if let Some(value) = number(context, 0)? {
-            sample.values.push(value);
-        }
-        Ok(())
+    if let Some(value) = number(context, 0)? {
+        sample.values.push(value);
     }
-
-    fn finalize(&self, _: &mut Context<'_>, sample: Option<Sample>) -> Result<Option<f64>> {
-        Ok(sample.and_then(|mut sample| percentile(&mut sample.values, sample.percent?)))
-    }
-}
-
-/// `stddev(x)`.
-struct StdDev;
-
-impl Aggregate<Moments, Option<f64>> for StdDev {
-    fn init(&self, _: &mut Context<'_>) -> Result<Moments> {
-        Ok(Moments::default())
-    }
-
-    fn step(&self, context: &mut Context<'_>, moments: &mut Moments) -> Result<()> {
-        if let Some(value) = number(context, 0)? {
-            moments.add(value);
-        }
-        Ok(())
-    }
-
-    fn finalize(&self, _: &mut Context<'_>, moments: Option<Moments>) -> Result<Option<f64>> {
-        Ok(moments.and_then(|moments| moments.stddev()))
-    }
-}
-
-/// `nth_largest(x, n)`: keeps at most `2 * n` values, the largest so far.
-struct NthLargest;
-
-#[derive(Default)]
-struct Largest {
-    values: Vec<i64>,
-    /// `n`; 0 before the first row.
-    rank: usize,
-}
-
-impl Largest {
-    /// Drops all but the `rank` largest values.
-    fn shrink(&mut self) {
-        if self.values.len() > self.rank {
-            self.values.select_nth_unstable_by(self.rank - 1, |a, b| b.cmp(a));
-            self.values.truncate(self.rank);
-        }
-    }
-}
-
-impl Aggregate<Largest, Option<i64>> for NthLargest {
-    fn init(&self, _: &mut Context<'_>) -> Result<Largest> {
-        Ok(Largest::default())
-    }
-
-    fn step(&self, context: &mut Context<'_>, largest: &mut Largest) -> Result<()> {
-        if largest.rank == 0 {
-            let rank = context.get::<Option<i64>>(1)?.and_then(|rank| usize::try_from(rank).ok());
-            largest.rank = rank.filter(|rank| *rank > 0).ok_or_else(|| {
-                Error::UserFunctionError("nth_largest(x, n): n must be at least 1".into())
-            })?;
-        }
-        if let Some(value) = context.get::<Option<i64>>(0)? {
-            largest.values.push(value);
-            if largest.values.len() / 2 >= largest.rank {
-                largest.shrink();
-            }
-        }
-        Ok(())
-    }
-
-    fn finalize(&self, _: &mut Context<'_>, largest: Option<Largest>) -> Result<Option<i64>> {
-        Ok(largest.and_then(|mut largest| {
-            largest.shrink();
-            largest.values.into_iter().min()
-        }))
-    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -151,25 +79,5 @@ mod tests {
             assert!(ask(&format!("SELECT {call} FROM (SELECT 'a' AS x)")).is_err());
         }
         assert!(ask("SELECT percentile(1, 101)").is_err());
-    }
-
-    #[test]
-    fn the_nth_largest_is_that_of_a_sorted_list() {
-        let of = |n: i64, values: &[i64]| {
-            let rows: Vec<String> = values.iter().map(|value| format!("({value})")).collect();
-            ask(&format!("WITH v(x) AS (VALUES {}) SELECT nth_largest(x, {n}) FROM v", rows.join(",")))
-                .unwrap()
-        };
-        let values: Vec<i64> = (0..500).map(|n| n * 7919 % 97 - 40).collect();
-        let mut sorted = values.clone();
-        sorted.sort_unstable_by(|a, b| b.cmp(a));
-        for n in [1, 2, 7, 249, 250, 251, 499, 500, 501, 10_000] {
-            let expected = sorted.get(n - 1).or(sorted.last()).map(|value| *value as f64);
-            assert_eq!(of(n as i64, &values), expected, "n = {n}");
-        }
-        assert_eq!(ask("SELECT nth_largest(x, 1) FROM (SELECT NULL AS x)").unwrap(), None);
-        assert!(ask("SELECT nth_largest(1, 0)").is_err());
-        assert!(ask("SELECT nth_largest(1, NULL)").is_err());
-        assert!(ask("SELECT nth_largest(1.5, 1)").is_err());
     }
 }

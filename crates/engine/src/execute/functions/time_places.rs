@@ -4,25 +4,19 @@
 //! The intervals are a blob: for each, sorted by key and start, its key, its start and the latest end so
 //! far of its key, as 64-bit integers.
 
+use super::aggregate::{aggregate, ints};
 use super::arguments::flags;
-use rusqlite::functions::{Aggregate, Context};
-use rusqlite::types::{Type, ValueRef};
-use rusqlite::{Connection, Error, Result};
+use super::numbers::{Number, numbers};
+use rusqlite::functions::Context;
+use rusqlite::{Connection, Result};
 
-/// Bytes of a number, and numbers of an interval.
-const BYTES: usize = 8;
+/// Numbers of an interval.
 const NUMBERS: usize = 3;
 
 pub(super) fn register(connection: &Connection) -> Result<()> {
-    connection.create_aggregate_function("time_places", 3, flags(), Places)?;
+    aggregate(connection, "time_places", 3, add, time_places)?;
     connection.create_scalar_function("place_of", 3, flags(), |context| {
-        let places = match context.get_raw(0) {
-            ValueRef::Null => return Ok(None),
-            ValueRef::Blob(blob) if blob.len().is_multiple_of(BYTES * NUMBERS) => {
-                blob.as_chunks::<BYTES>().0.as_chunks::<NUMBERS>().0
-            }
-            _ => return Err(Error::InvalidFunctionParameterType(0, Type::Blob)),
-        };
+        let Some(places) = numbers(context.get_raw(0))? else { return Ok(None) };
         let (key, at): (Option<i64>, Option<i64>) = (context.get(1)?, context.get(2)?);
         Ok(key.zip(at).and_then(|(key, at)| place(places, key, at)))
     })
@@ -30,8 +24,8 @@ pub(super) fn register(connection: &Connection) -> Result<()> {
 
 /// The number of the interval of `key`, from 0, that started last at or before `at`; `None` if all of
 /// its key have ended, or none has started.
-fn place(places: &[[[u8; BYTES]; NUMBERS]], key: i64, at: i64) -> Option<i64> {
-    let number = |place: &[[u8; BYTES]; NUMBERS], field: usize| i64::from_le_bytes(place[field]);
+fn place(places: &[[Number; NUMBERS]], key: i64, at: i64) -> Option<i64> {
+    let number = |place: &[Number; NUMBERS], field: usize| i64::from_le_bytes(place[field]);
     let first = places.partition_point(|place| number(place, 0) < key);
     let behind = places.partition_point(|place| (number(place, 0), number(place, 1)) <= (key, at));
     let last = places.get(first..behind)?.last()?;
@@ -39,33 +33,21 @@ fn place(places: &[[[u8; BYTES]; NUMBERS]], key: i64, at: i64) -> Option<i64> {
 }
 
 /// `time_places(key, start_ns, end_ns)`.
-struct Places;
+fn add(context: &mut Context<'_>, places: &mut Vec<[i64; NUMBERS]>) -> Result<()> {
+    places.extend(ints(context, 0)?);
+    Ok(())
+}
 
-impl Aggregate<Vec<[i64; NUMBERS]>, Vec<u8>> for Places {
-    fn init(&self, _: &mut Context<'_>) -> Result<Vec<[i64; NUMBERS]>> {
-        Ok(Vec::new())
-    }
-
-    fn step(&self, context: &mut Context<'_>, places: &mut Vec<[i64; NUMBERS]>) -> Result<()> {
-        let numbers: [Option<i64>; NUMBERS] = [context.get(0)?, context.get(1)?, context.get(2)?];
-        if let [Some(key), Some(start), Some(end)] = numbers {
-            places.push([key, start, end]);
+fn time_places(mut places: Vec<[i64; NUMBERS]>) -> Result<Vec<u8>> {
+    places.sort_unstable();
+    let mut before: Option<[i64; NUMBERS]> = None;
+    for place in &mut places {
+        if let Some(before) = before.filter(|before| before[0] == place[0]) {
+            place[2] = place[2].max(before[2]);
         }
-        Ok(())
+        before = Some(*place);
     }
-
-    fn finalize(&self, _: &mut Context<'_>, places: Option<Vec<[i64; NUMBERS]>>) -> Result<Vec<u8>> {
-        let mut places = places.unwrap_or_default();
-        places.sort_unstable();
-        let mut before: Option<[i64; NUMBERS]> = None;
-        for place in &mut places {
-            if let Some(before) = before.filter(|before| before[0] == place[0]) {
-                place[2] = place[2].max(before[2]);
-            }
-            before = Some(*place);
-        }
-        Ok(places.into_iter().flatten().flat_map(i64::to_le_bytes).collect())
-    }
+    Ok(places.into_iter().flatten().flat_map(i64::to_le_bytes).collect())
 }
 
 #[cfg(test)]

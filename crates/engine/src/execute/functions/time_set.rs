@@ -6,36 +6,28 @@
 //! One set with many keys, in a scalar subquery, is computed once and never copied. A set for each row of a
 //! table is copied whenever a row is read.
 
+use super::aggregate::{aggregate, ints};
 use super::arguments::{add_interval, flags};
+use super::numbers::{Number, numbers};
 use nsq_sweep::interval::TimeSet;
-use rusqlite::functions::{Aggregate, Context};
-use rusqlite::types::{Type, ValueRef};
-use rusqlite::{Connection, Error, Result};
+use rusqlite::functions::Context;
+use rusqlite::{Connection, Result};
 use std::collections::BTreeMap;
 
-/// Bytes of a number, and numbers of an interval.
-const BYTES: usize = 8;
-const NUMBERS: usize = 4;
-
-type Interval = [[u8; BYTES]; NUMBERS];
+/// An interval of a set.
+type Interval = [Number; 4];
 
 pub(super) fn register(connection: &Connection) -> Result<()> {
-    connection.create_aggregate_function("time_set", 2, flags(), Union)?;
-    connection.create_aggregate_function("time_set", 3, flags(), Union)?;
+    aggregate(connection, "time_set", 2, add, union)?;
+    aggregate(connection, "time_set", 3, add, union)?;
     connection.create_scalar_function("overlap_ns", 3, flags(), overlap)?;
     connection.create_scalar_function("overlap_ns", 4, flags(), overlap)
 }
 
 /// `overlap_ns(time_set, [key,] start_ns, end_ns)`.
 fn overlap(context: &Context<'_>) -> Result<Option<i64>> {
-    let set = match context.get_raw(0) {
-        ValueRef::Null => return Ok(None),
-        ValueRef::Blob(blob) if blob.len().is_multiple_of(BYTES * NUMBERS) => {
-            blob.as_chunks::<BYTES>().0.as_chunks::<NUMBERS>().0
-        }
-        _ => return Err(Error::InvalidFunctionParameterType(0, Type::Blob)),
-    };
-    let Some([key, start, end]) = numbers(context, 1)? else { return Ok(None) };
+    let Some(set) = numbers(context.get_raw(0))? else { return Ok(None) };
+    let Some([key, start, end]) = interval(context, 1)? else { return Ok(None) };
     Ok(Some(match start < end {
         true => covered_before(set, key, end).wrapping_sub(covered_before(set, key, start)),
         false => 0,
@@ -43,12 +35,11 @@ fn overlap(context: &Context<'_>) -> Result<Option<i64>> {
 }
 
 /// The key, start and end in the arguments from `first`; the key is 0 if there is none. `None` if one is null.
-fn numbers(context: &Context<'_>, first: usize) -> Result<Option<[i64; 3]>> {
-    let has_key = context.len() - first == 3;
-    let key: Option<i64> = if has_key { context.get(first)? } else { Some(0) };
-    let times = first + usize::from(has_key);
-    let (start, end): (Option<i64>, Option<i64>) = (context.get(times)?, context.get(times + 1)?);
-    Ok(key.zip(start).zip(end).map(|((key, start), end)| [key, start, end]))
+fn interval(context: &Context<'_>, first: usize) -> Result<Option<[i64; 3]>> {
+    match context.len() - first {
+        3 => ints(context, first),
+        _ => Ok(ints(context, first)?.map(|[start, end]| [0, start, end])),
+    }
 }
 
 /// The length of a key's intervals before a time, in ns. Lengths wrap, so that a foreign blob gives a wrong number
@@ -65,35 +56,27 @@ fn covered_before(set: &[Interval], key: i64, time: i64) -> i64 {
     }
 }
 
-/// `time_set([key,] start_ns, end_ns)`.
-struct Union;
-
 /// The intervals of each key.
 type ByKey = BTreeMap<i64, Vec<(i64, i64)>>;
 
-impl Aggregate<ByKey, Vec<u8>> for Union {
-    fn init(&self, _: &mut Context<'_>) -> Result<ByKey> {
-        Ok(ByKey::new())
+/// `time_set([key,] start_ns, end_ns)`.
+fn add(context: &mut Context<'_>, by_key: &mut ByKey) -> Result<()> {
+    if let Some([key, start, end]) = interval(context, 0)? {
+        add_interval(by_key.entry(key).or_default(), start, end);
     }
+    Ok(())
+}
 
-    fn step(&self, context: &mut Context<'_>, by_key: &mut ByKey) -> Result<()> {
-        if let Some([key, start, end]) = numbers(context, 0)? {
-            add_interval(by_key.entry(key).or_default(), start, end);
+fn union(by_key: ByKey) -> Result<Vec<u8>> {
+    let mut set = Vec::new();
+    for (key, intervals) in by_key {
+        let mut before = 0i64;
+        for &(start, end) in TimeSet::union_of(intervals).intervals() {
+            [key, start, end, before].iter().for_each(|number| set.extend(number.to_le_bytes()));
+            before = before.wrapping_add(end.wrapping_sub(start));
         }
-        Ok(())
     }
-
-    fn finalize(&self, _: &mut Context<'_>, by_key: Option<ByKey>) -> Result<Vec<u8>> {
-        let mut set = Vec::new();
-        for (key, intervals) in by_key.unwrap_or_default() {
-            let mut before = 0i64;
-            for &(start, end) in TimeSet::union_of(intervals).intervals() {
-                [key, start, end, before].iter().for_each(|number| set.extend(number.to_le_bytes()));
-                before = before.wrapping_add(end.wrapping_sub(start));
-            }
-        }
-        Ok(set)
-    }
+    Ok(set)
 }
 
 #[cfg(test)]

@@ -2,10 +2,11 @@
 //!
 //! The spans are a blob: for each, sorted by key and start, its key, start, end and ID, as 64-bit integers.
 
-use super::arguments::flags;
-use rusqlite::functions::{Aggregate, Context};
-use rusqlite::types::{Type, ValueRef};
-use rusqlite::{Connection, Error, Result};
+use super::aggregate::{aggregate, ints};
+use super::numbers::numbers;
+use rusqlite::functions::Context;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Result};
 use std::cmp::Reverse;
 
 /// An interval that is not empty.
@@ -18,62 +19,37 @@ pub(super) struct Span {
     pub id: i64,
 }
 
-/// Bytes of a number, and numbers of a span.
-const BYTES: usize = 8;
-const NUMBERS: usize = 4;
-
 pub(super) fn register(connection: &Connection) -> Result<()> {
-    connection.create_aggregate_function("time_spans", 4, flags(), Spans { apart: false })?;
-    connection.create_aggregate_function("time_spans_apart", 4, flags(), Spans { apart: true })
+    aggregate(connection, "time_spans", 4, add, |spans| Ok(sorted(spans, false)))?;
+    aggregate(connection, "time_spans_apart", 4, add, |spans| Ok(sorted(spans, true)))
 }
 
 /// The spans in a blob; none for null.
 pub(super) fn read(value: ValueRef<'_>) -> Result<Vec<Span>> {
-    match value {
-        ValueRef::Null => Ok(Vec::new()),
-        ValueRef::Blob(blob) if blob.len().is_multiple_of(BYTES * NUMBERS) => {
-            let spans = blob.as_chunks::<BYTES>().0.as_chunks::<NUMBERS>().0.iter();
-            Ok(spans
-                .map(|numbers| {
-                    let [key, start, end, id] = numbers.map(i64::from_le_bytes);
-                    Span { key, start, end, id }
-                })
-                .collect())
-        }
-        _ => Err(Error::InvalidFunctionParameterType(0, Type::Blob)),
-    }
+    let span = |numbers: &[_; 4]| {
+        let [key, start, end, id] = numbers.map(i64::from_le_bytes);
+        Span { key, start, end, id }
+    };
+    Ok(numbers(value)?.unwrap_or_default().iter().map(span).collect())
 }
 
 /// `time_spans(key, id, start_ns, end_ns)` and `time_spans_apart(key, id, start_ns, end_ns)`.
-struct Spans {
-    apart: bool,
+fn add(context: &mut Context<'_>, spans: &mut Vec<Span>) -> Result<()> {
+    if let Some([key, id, start, end]) = ints(context, 0)?
+        && start < end
+    {
+        spans.push(Span { key, start, end, id });
+    }
+    Ok(())
 }
 
-impl Aggregate<Vec<Span>, Vec<u8>> for Spans {
-    fn init(&self, _: &mut Context<'_>) -> Result<Vec<Span>> {
-        Ok(Vec::new())
+fn sorted(mut spans: Vec<Span>, are_apart: bool) -> Vec<u8> {
+    spans.sort_unstable_by_key(|span| (span.key, span.start, Reverse(span.end), span.id));
+    if are_apart {
+        keep_apart(&mut spans);
     }
-
-    fn step(&self, context: &mut Context<'_>, spans: &mut Vec<Span>) -> Result<()> {
-        let numbers: [Option<i64>; NUMBERS] =
-            [context.get(0)?, context.get(1)?, context.get(2)?, context.get(3)?];
-        if let [Some(key), Some(id), Some(start), Some(end)] = numbers
-            && start < end
-        {
-            spans.push(Span { key, start, end, id });
-        }
-        Ok(())
-    }
-
-    fn finalize(&self, _: &mut Context<'_>, spans: Option<Vec<Span>>) -> Result<Vec<u8>> {
-        let mut spans = spans.unwrap_or_default();
-        spans.sort_unstable_by_key(|span| (span.key, span.start, Reverse(span.end), span.id));
-        if self.apart {
-            keep_apart(&mut spans);
-        }
-        let numbers = spans.into_iter().flat_map(|span| [span.key, span.start, span.end, span.id]);
-        Ok(numbers.flat_map(i64::to_le_bytes).collect())
-    }
+    let numbers = spans.into_iter().flat_map(|span| [span.key, span.start, span.end, span.id]);
+    numbers.flat_map(i64::to_le_bytes).collect()
 }
 
 /// Leaves of each span what is after those before it, so that no two of a key overlap.

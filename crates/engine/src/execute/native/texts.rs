@@ -14,7 +14,7 @@ pub(in crate::execute) fn readable(bytes: &[u8]) -> Cow<'_, str> {
 
 /// Distinct texts, numbered in order of appearance.
 #[derive(Debug, Default)]
-pub(super) struct Texts {
+pub(in crate::execute) struct Texts {
     places: HashTable<u32>,
     /// The texts, concatenated.
     texts: String,
@@ -23,11 +23,21 @@ pub(super) struct Texts {
     /// For each text: its hash, and its end in `texts`.
     ends: Vec<(u64, usize)>,
     state: RandomState,
+    /// The text before: consecutive rows often have the same.
+    last: u32,
 }
 
 impl Texts {
     /// The place of a text, which is added if it is new.
-    pub(super) fn place(&mut self, text: &[u8]) -> u32 {
+    pub(in crate::execute) fn place(&mut self, text: &[u8]) -> u32 {
+        if (self.last as usize) < self.ends.len() && self.bytes(self.last) == text {
+            return self.last;
+        }
+        self.last = self.find_or_add(text);
+        self.last
+    }
+
+    fn find_or_add(&mut self, text: &[u8]) -> u32 {
         let hash = self.state.hash_one(text);
         if let Some(&known) = self.places.find(hash, |&place| self.bytes(place) == text) {
             return known;
@@ -50,11 +60,17 @@ impl Texts {
         }
     }
 
-    pub(super) fn text(&self, place: u32) -> Option<Cow<'_, str>> {
+    /// The text at a place; `None` if there is none.
+    pub(in crate::execute) fn text(&self, place: u32) -> Option<Cow<'_, str>> {
         ((place as usize) < self.ends.len()).then(|| match self.other(place) {
             Some(other) => String::from_utf8_lossy(other),
             None => Cow::Borrowed(self.known(place)),
         })
+    }
+
+    /// All texts, by place.
+    pub(in crate::execute) fn iter(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        (0..self.ends.len() as u32).filter_map(|place| self.text(place))
     }
 
     fn known(&self, place: u32) -> &str {

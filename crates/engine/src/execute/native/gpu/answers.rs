@@ -47,6 +47,7 @@ pub(super) const SHIFT: u32 = 40;
 pub(super) const ROW: usize = (1 << SHIFT) - 1;
 
 /// The data of the relations. Each part is computed on first use.
+#[derive(Default)]
 pub(in crate::execute::native) struct Answers {
     pub(super) occupancy: Occupancy,
     /// What operations are called.
@@ -109,31 +110,11 @@ impl Answers {
             occupancy,
             labels,
             limits: limits.clone(),
-            is_stopped: AtomicBool::new(false),
             level_of_gpus: Level::ALL.iter().position(|level| *level == Level::Gpu).unwrap_or_default(),
-            stretches: Default::default(),
-            gaps: Default::default(),
-            compute_gaps: OnceLock::new(),
-            decompositions: OnceLock::new(),
-            exposed: Default::default(),
-            stream_gaps: Default::default(),
-            launches: OnceLock::new(),
-            by_row: OnceLock::new(),
-            by_gpu: OnceLock::new(),
-            doubts: OnceLock::new(),
             calls,
             green_contexts,
             explained,
-            idle: OnceLock::new(),
-            largest: Default::default(),
-            firsts: OnceLock::new(),
-            runs: AskedBy::default(),
-            stream_sums: OnceLock::new(),
-            late: OnceLock::new(),
-            by_word: Default::default(),
-            steps: Steps::default(),
-            replays: Replays::default(),
-            failure: OnceLock::new(),
+            ..Self::default()
         }
     }
 

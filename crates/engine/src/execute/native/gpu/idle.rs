@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Where the API calls are.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Source {
     pub(super) database: PathBuf,
     pub(super) input: Input,

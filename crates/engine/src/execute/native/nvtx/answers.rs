@@ -23,6 +23,7 @@ const NAMING_SHIFT: u32 = 60;
 const PART_SHIFT: u32 = 32;
 
 /// The data behind the NVTX relations of one scope. Each part is computed once.
+#[derive(Default)]
 pub(in crate::execute::native) struct Answers {
     pub(super) projection: Projection,
     pub(super) names: Arc<Names>,
@@ -87,21 +88,8 @@ impl Answers {
             scope,
             selected: ranges,
             limits: limits.clone(),
-            is_stopped: AtomicBool::new(false),
             rules,
-            layers: OnceLock::new(),
-            shown: OnceLock::new(),
-            listed: OnceLock::new(),
-            thread_ranks: OnceLock::new(),
-            paths: OnceLock::new(),
-            path_marks: OnceLock::new(),
-            shown_paths: OnceLock::new(),
-            path_kernels: OnceLock::new(),
-            range_kernels: Default::default(),
-            push_pop: OnceLock::new(),
-            printed: OnceLock::new(),
-            range_rows: OnceLock::new(),
-            op_rows: OnceLock::new(),
+            ..Self::default()
         }
     }
 

@@ -14,6 +14,7 @@ use rusqlite::types::ValueRef;
 use std::sync::Arc;
 
 /// The NVTX ranges that a scope selects.
+#[derive(Default)]
 pub(super) struct RangeScope {
     wanted: Option<Selected>,
     iterations: Option<Selected>,
