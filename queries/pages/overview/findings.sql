@@ -1,6 +1,6 @@
 /*---
 name: findings
-version: 5
+version: 6
 title: What to fix first
 summary: Every finding, ranked by the time that a step gains with its fix.
 why: To know what to fix first, the most it can gain, and what the capture cannot show.
@@ -173,7 +173,9 @@ placed AS (
     AND top_subject = 'AllReduce'
     AND coalesce(is_serial, false)
     AND interval_count >= 1000
-    AND ceiling_ns < 50000 * interval_count AS is_latency_bound
+    AND ceiling_ns < 50000 * interval_count AS is_latency_bound,
+    query = 'queued_work' AND top_subject GLOB 'graph node before *' AS waits_in_graph,
+    query = 'queued_work' AND top_subject GLOB 'host function before *' AS waits_for_function
   FROM told
   CROSS JOIN machine
 ),
@@ -182,6 +184,12 @@ worded AS (
   SELECT
     *,
     CASE
+      WHEN waits_in_graph
+        THEN 'Take functions of the host (and allocations) out of the graph, or move them to its end: run them in a'
+          || ' thread that waits for an event, or split the graph there and launch the parts ahead.'
+      WHEN waits_for_function
+        THEN 'Take the function out of the stream: record an event instead, and run it in a thread that waits for'
+          || ' the event.'
       WHEN query = 'queued_work' AND is_windows
         THEN 'Use hardware-accelerated GPU scheduling, or Linux. If streams wait for each other, find the event.'
       WHEN is_latency_bound
@@ -280,9 +288,13 @@ SELECT
   subject_kind,
   top_subject_pct,
   subject_count,
-  confidence,
+  iif(waits_in_graph OR waits_for_function, 'medium', confidence) AS confidence,
   frees,
   CASE
+    WHEN waits_in_graph
+      THEN 'Graph node: the GPU idles between two nodes of a graph, as while one runs a function of the host.'
+    WHEN waits_for_function
+      THEN 'Host function: the GPU idles while a stream waits for a function of the host that it runs.'
     WHEN query = 'queued_work' AND is_windows
       THEN 'Delayed start: launched work does not start at once, which is usual for Windows (WDDM).'
     WHEN query = 'launch_bound' AND is_in_graphs
