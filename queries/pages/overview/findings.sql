@@ -1,6 +1,6 @@
 /*---
 name: findings
-version: 6
+version: 5
 title: What to fix first
 summary: Every finding, ranked by the time that a step gains with its fix.
 why: To know what to fix first, the most it can gain, and what the capture cannot show.
@@ -150,6 +150,12 @@ machine AS MATERIALIZED (
       SELECT coalesce(10 * sum(iif(query = 'exposed_communication', ceiling_ns, 0)) >= max(window_ns), false)
       FROM told
     ) AS waits_for_ranks,
+    -- A tenth of the pages that move make room for others.
+    (
+      SELECT 10 * sum(iif(subject GLOB '*, evicted', end_ns - start_ns, 0)) >= sum(end_ns - start_ns)
+      FROM cut
+      WHERE query = 'um_migrations'
+    ) AS evicts,
     -- Short collectives between kernels of their stream, as of tensor parallelism.
     (
       SELECT 2 * sum(iif(query = 'serialised_communication', ceiling_ns, 0))
@@ -184,6 +190,9 @@ worded AS (
   SELECT
     *,
     CASE
+      WHEN query = 'um_migrations' AND evicts
+        THEN 'The GPU memory is too small: pages are evicted to the host and come back, and prefetches evict others.'
+          || ' Work in parts that fit, use smaller types, or leave on the host what is read once (cudaMemAdvise).'
       WHEN waits_in_graph
         THEN 'Take functions of the host (and allocations) out of the graph, or move them to its end: run them in a'
           || ' thread that waits for an event, or split the graph there and launch the parts ahead.'
