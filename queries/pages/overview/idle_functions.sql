@@ -11,7 +11,7 @@ reads: [all_python_frame, gpu_window, idle_part, outside_wait]
 requires: [all_python_frame, idle_part]
 rows_if: EXISTS (SELECT 1 FROM gpu_window WHERE 10 * idle_ns >= window_ns)
 params:
-  - {name: least, type: duration, default: 20us, min: 0, doc: "Shortest gap to count."}
+  - {name: least, type: duration, default: 5us, min: 0, doc: "Shortest gap to count."}
 columns:
   - {name: place, type: text, label: "function", priority: 0, doc: "FILE(LINE): FUNCTION, with the line where the function begins: of those with half of the idle time, which spend half of their own time in it, the one that takes least time."}
   - {name: call_count, type: int, unit: count, label: "calls", priority: 1, doc: "Its calls that overlap a gap."}
@@ -38,7 +38,8 @@ gap AS MATERIALIZED (
   SELECT start_ns, end_ns
   FROM idle_part
   WHERE gap_ns >= :least
-    AND part <> 'queued'
+    -- While work is in the queue for long, the thread is anywhere.
+    AND (part <> 'queued' OR dur_ns < 20000)
     AND global_tid = (SELECT global_tid FROM thread)
 ),
 -- See outside_wait: no function of the program takes this time.
