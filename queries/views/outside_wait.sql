@@ -33,7 +33,7 @@ frame AS MATERIALIZED (
     frame_id,
     start_ns,
     end_ns,
-    file_name GLOB '*multiprocessing/*' OR is_torch AS is_own,
+    coalesce(file_name GLOB '*multiprocessing/*' OR is_torch, 0) AS is_own,
     coalesce(file_name || '(' || line || '): ', '') || function_name AS place
   FROM all_python_frame
   WHERE EXISTS (SELECT 1 FROM idle)

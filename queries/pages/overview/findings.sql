@@ -156,6 +156,8 @@ machine AS MATERIALIZED (
       FROM cut
       WHERE query = 'um_migrations'
     ) AS evicts,
+    -- The host works between allocations, as where a library makes a plan or a handle.
+    (SELECT max(query = 'host_work' AND now_ns - alone_ns >= 0.1 * now_ns) FROM told) AS host_works,
     -- Short collectives between kernels of their stream, as of tensor parallelism.
     (
       SELECT 2 * sum(iif(query = 'serialised_communication', ceiling_ns, 0))
@@ -190,6 +192,15 @@ worded AS (
   SELECT
     *,
     CASE
+      WHEN query = 'allocation'
+        AND host_works
+        AND NOT is_pytorch
+        AND NOT is_amd
+        AND (top_subject GLOB 'cu*Malloc*' OR top_subject GLOB 'cu*Free*')
+        AND NOT top_subject GLOB '*Host*'
+        THEN remedy
+          || ' Libraries allocate where they make plans or handles, and work on the host: make those of cuFFT, cuBLAS'
+          || ' and cuSOLVER once.'
       WHEN query = 'um_migrations' AND evicts
         THEN 'The GPU memory is too small: pages are evicted to the host and come back, and prefetches evict others.'
           || ' Work in parts that fit, use smaller types, or leave on the host what is read once (cudaMemAdvise).'

@@ -21,8 +21,9 @@ checks:
   - total_ns >= 0
 limits: >-
   There are no rows where no GPU idles for a tenth of its window. Only the thread counts that launches after most idle
-  time. Functions of PyTorch count only in torch/cuda and torch/optim, and a function with more than four fifths of the
-  time, and of the time in which GPUs do not idle, does not count. The idle time of a function that calls itself is at most its own.
+  time. Functions of PyTorch count only in torch/cuda, torch/optim and torch/utils/data, and those of Python that wait
+  for threads or processes do not. A function with more than four fifths of the time, and of the time in which GPUs do
+  not idle, does not count. The idle time of a function that calls itself is at most its own.
 ---*/
 WITH
 thread AS (
@@ -73,7 +74,13 @@ called AS (
       NOT frame.is_torch
       OR frame.file_name GLOB '*torch/cuda/*'
       OR frame.file_name GLOB '*torch/optim/*'
+      OR frame.file_name GLOB '*torch/utils/data/*'
     )
+    -- What waits for another thread or process says nothing about the program.
+    AND NOT frame.file_name GLOB '*multiprocessing/*'
+    AND NOT '/' || frame.file_name GLOB '*/queue.py'
+    AND NOT '/' || frame.file_name GLOB '*/selectors.py'
+    AND NOT '/' || frame.file_name GLOB '*/threading.py'
 )
 SELECT
   called.place,
