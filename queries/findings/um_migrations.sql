@@ -1,6 +1,6 @@
 /*---
 name: um_migrations
-version: 1
+version: 2
 title: Unified memory migrations
 summary: Time in which pages of unified memory migrated because they were missing.
 why: To see what prefetching of unified memory could save.
@@ -20,7 +20,7 @@ columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the migration, on the report's clock."}
   - {name: dur_ns, type: duration, unit: ns, priority: 1, doc: "Length of the migration."}
-  - {name: subject, type: text, label: "direction", priority: 0, doc: "Direction of the migration."}
+  - {name: subject, type: text, label: "direction", priority: 0, doc: "Direction of the migration; of pages that make room for others, with the word evicted."}
   - {name: size_bytes, type: bytes, unit: bytes, label: "size", doc: "Bytes of the whole copy."}
   - {name: op_id, type: id, priority: 3, doc: "Row ID of the operation in the raw table of its kind."}
 limits: >-
@@ -32,7 +32,7 @@ SELECT
   gpu_overlap.gpu_id,
   gpu_overlap.start_ns,
   gpu_overlap.dur_ns,
-  memcpy.direction AS subject,
+  memcpy.direction || iif(memcpy.migration_cause = 'Eviction', ', evicted', '') AS subject,
   memcpy.size_bytes,
   memcpy.memcpy_id AS op_id
 FROM memcpy

@@ -3,7 +3,7 @@ name: unseen_work
 summary: One row per time in which a process waited for its GPU while none of its recorded work was in flight.
 stored: true
 present_if: [gpu_op, graph_trace]
-reads: [all_gpu_op, all_graph_trace, idle_part]
+reads: [all_gpu_op, all_graph_trace, host_function_wait, idle_part]
 columns:
   - {name: gpu_id, type: id, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the wait, on the report's clock."}
@@ -15,7 +15,7 @@ columns:
   - {name: global_pid, type: id, doc: "Process ID, unique across hosts and VMs."}
 limits: >-
   The GPU waited for something that the report does not show: work from before the trace, records that were lost or sampled,
-  a callback on the host, or another process. A wait is a part `queued` of idle_part, or a host sync in a call named
+  or another process. What host_function_wait explains has no row. A wait is a part `queued` of idle_part, or a host sync in a call named
   Synchronize, or the launch call of a copy to the host without Async in its name. Waits for less than 1 ms are latency
   of the driver.
 ---*/
@@ -32,7 +32,7 @@ wait AS MATERIALIZED (
   FROM idle_part
   WHERE dur_ns >= 1000000
     AND (
-      part = 'queued'
+      part = 'queued' AND part_id NOT IN (SELECT part_id FROM host_function_wait)
       OR part = 'host sync' AND api_name GLOB '*Synchronize*'
       OR part = 'launch call' AND after_name = '[CUDA memcpy Device-to-Host]'
         AND NOT (api_name GLOB '*Async*')

@@ -89,7 +89,9 @@ credited AS MATERIALIZED (
     iif(
       2 * fix.own_ns / now.all_count < now.now_ns - alone.alone_ns
         AND now.now_ns - alone.alone_ns
-          <= 2 * max(iif(fix.finding IN ('host_work', 'launch_bound'), now.now_ns - alone.alone_ns, 0)) OVER (),
+          <= 2 * max(
+            iif(fix.finding IN ('host_work', 'launch_bound', 'mpi_wait'), now.now_ns - alone.alone_ns, 0)
+          ) OVER (),
       fix.own_ns / now.all_count,
       now.now_ns - alone.alone_ns
     ) AS gain_ns

@@ -150,6 +150,14 @@ machine AS MATERIALIZED (
       SELECT coalesce(10 * sum(iif(query = 'exposed_communication', ceiling_ns, 0)) >= max(window_ns), false)
       FROM told
     ) AS waits_for_ranks,
+    -- A tenth of the pages that move make room for others.
+    (
+      SELECT 10 * sum(iif(subject GLOB '*, evicted', end_ns - start_ns, 0)) >= sum(end_ns - start_ns)
+      FROM cut
+      WHERE query = 'um_migrations'
+    ) AS evicts,
+    -- The host works between allocations, as where a library makes a plan or a handle.
+    (SELECT max(query = 'host_work' AND now_ns - alone_ns >= 0.1 * now_ns) FROM told) AS host_works,
     -- Short collectives between kernels of their stream, as of tensor parallelism.
     (
       SELECT 2 * sum(iif(query = 'serialised_communication', ceiling_ns, 0))
@@ -173,7 +181,9 @@ placed AS (
     AND top_subject = 'AllReduce'
     AND coalesce(is_serial, false)
     AND interval_count >= 1000
-    AND ceiling_ns < 50000 * interval_count AS is_latency_bound
+    AND ceiling_ns < 50000 * interval_count AS is_latency_bound,
+    query = 'queued_work' AND top_subject GLOB 'graph node before *' AS waits_in_graph,
+    query = 'queued_work' AND top_subject GLOB 'host function before *' AS waits_for_function
   FROM told
   CROSS JOIN machine
 ),
@@ -182,6 +192,24 @@ worded AS (
   SELECT
     *,
     CASE
+      WHEN query = 'allocation'
+        AND host_works
+        AND NOT is_pytorch
+        AND NOT is_amd
+        AND (top_subject GLOB 'cu*Malloc*' OR top_subject GLOB 'cu*Free*')
+        AND NOT top_subject GLOB '*Host*'
+        THEN remedy
+          || ' Libraries allocate where they make plans or handles, and work on the host: make those of cuFFT, cuBLAS'
+          || ' and cuSOLVER once.'
+      WHEN query = 'um_migrations' AND evicts
+        THEN 'The GPU memory is too small: pages are evicted to the host and come back, and prefetches evict others.'
+          || ' Work in parts that fit, use smaller types, or leave on the host what is read once (cudaMemAdvise).'
+      WHEN waits_in_graph
+        THEN 'Take functions of the host (and allocations) out of the graph, or move them to its end: run them in a'
+          || ' thread that waits for an event, or split the graph there and launch the parts ahead.'
+      WHEN waits_for_function
+        THEN 'Take the function out of the stream: record an event instead, and run it in a thread that waits for'
+          || ' the event.'
       WHEN query = 'queued_work' AND is_windows
         THEN 'Use hardware-accelerated GPU scheduling, or Linux. If streams wait for each other, find the event.'
       WHEN is_latency_bound
@@ -280,9 +308,13 @@ SELECT
   subject_kind,
   top_subject_pct,
   subject_count,
-  confidence,
+  iif(waits_in_graph OR waits_for_function, 'medium', confidence) AS confidence,
   frees,
   CASE
+    WHEN waits_in_graph
+      THEN 'Graph node: the GPU idles between two nodes of a graph, as while one runs a function of the host.'
+    WHEN waits_for_function
+      THEN 'Host function: the GPU idles while a stream waits for a function of the host that it runs.'
     WHEN query = 'queued_work' AND is_windows
       THEN 'Delayed start: launched work does not start at once, which is usual for Windows (WDDM).'
     WHEN query = 'launch_bound' AND is_in_graphs

@@ -1,28 +1,29 @@
 /*---
 name: idle_functions
-version: 1
+version: 2
 title: Python function in idle time
 summary: The Python function in which the launching thread is while the GPUs idle.
 why: To name a line of the program where the GPU waits for the host, in a trace with call stacks.
 kind: info
 internal: true
 tags: [gpu]
-reads: [all_python_frame, gpu_window, idle_part]
+reads: [all_python_frame, gpu_window, idle_part, outside_wait]
 requires: [all_python_frame, idle_part]
 rows_if: EXISTS (SELECT 1 FROM gpu_window WHERE 10 * idle_ns >= window_ns)
 params:
-  - {name: least, type: duration, default: 20us, min: 0, doc: "Shortest gap to count."}
+  - {name: least, type: duration, default: 5us, min: 0, doc: "Shortest gap to count."}
 columns:
   - {name: place, type: text, label: "function", priority: 0, doc: "FILE(LINE): FUNCTION, with the line where the function begins: of those with half of the idle time, which spend half of their own time in it, the one that takes least time."}
   - {name: call_count, type: int, unit: count, label: "calls", priority: 1, doc: "Its calls that overlap a gap."}
-  - {name: total_ns, type: duration, unit: ns, label: "idle time", priority: 1, doc: "Idle time of the GPUs in its calls."}
-  - {name: idle_pct, type: percent, unit: percent, label: "% of idle time", priority: 0, doc: "total_ns as a share of the idle time of all GPUs."}
+  - {name: total_ns, type: duration, unit: ns, label: "idle time", priority: 1, doc: "Idle time of the GPUs in its calls, without waits for what sets the pace."}
+  - {name: idle_pct, type: percent, unit: percent, label: "% of idle time", priority: 0, doc: "total_ns as a share of the idle time of all GPUs, without these waits."}
 checks:
   - total_ns >= 0
 limits: >-
   There are no rows where no GPU idles for a tenth of its window. Only the thread counts that launches after most idle
-  time. Functions of PyTorch count only in torch/cuda and torch/optim, and a function with more than four fifths of the
-  time does not count. The idle time of a function that calls itself is at most its own.
+  time. Functions of PyTorch count only in torch/cuda, torch/optim and torch/utils/data, and those of Python that wait
+  for threads or processes do not. A function with more than four fifths of the time, and of the time in which GPUs do
+  not idle, does not count. The idle time of a function that calls itself is at most its own.
 ---*/
 WITH
 thread AS (
@@ -38,18 +39,31 @@ gap AS MATERIALIZED (
   SELECT start_ns, end_ns
   FROM idle_part
   WHERE gap_ns >= :least
-    AND part <> 'queued'
+    -- While work is in the queue for long, the thread is anywhere.
+    AND (part <> 'queued' OR dur_ns < 20000)
     AND global_tid = (SELECT global_tid FROM thread)
 ),
+-- See outside_wait: no function of the program takes this time.
+paced AS MATERIALIZED (
+  SELECT start_ns, end_ns
+  FROM outside_wait
+  WHERE global_tid = (SELECT global_tid FROM thread)
+),
 idle AS MATERIALIZED (
-  SELECT sum(idle_ns) AS idle_ns, sum(window_ns) AS window_ns, min(start_ns) AS start_ns, max(end_ns) AS end_ns
+  SELECT
+    max(sum(idle_ns) - (SELECT coalesce(sum(end_ns - start_ns), 0) FROM paced), 0) AS idle_ns,
+    sum(idle_ns) AS any_idle_ns,
+    sum(window_ns) AS window_ns,
+    min(start_ns) AS start_ns,
+    max(end_ns) AS end_ns
   FROM gpu_window
 ),
 called AS (
   SELECT
     frame.file_name || '(' || frame.line || '): ' || frame.function_name AS place,
     min(frame.end_ns, idle.end_ns) - max(frame.start_ns, idle.start_ns) AS dur_ns,
-    overlap_ns((SELECT time_set(start_ns, end_ns) FROM gap), frame.start_ns, frame.end_ns) AS idle_ns
+    overlap_ns((SELECT time_set(start_ns, end_ns) FROM gap), frame.start_ns, frame.end_ns)
+      - coalesce(overlap_ns((SELECT time_set(start_ns, end_ns) FROM paced), frame.start_ns, frame.end_ns), 0) AS idle_ns
   FROM idle
   JOIN all_python_frame AS frame
     ON frame.start_ns < idle.end_ns
@@ -60,7 +74,13 @@ called AS (
       NOT frame.is_torch
       OR frame.file_name GLOB '*torch/cuda/*'
       OR frame.file_name GLOB '*torch/optim/*'
+      OR frame.file_name GLOB '*torch/utils/data/*'
     )
+    -- What waits for another thread or process says nothing about the program.
+    AND NOT frame.file_name GLOB '*multiprocessing/*'
+    AND NOT '/' || frame.file_name GLOB '*/queue.py'
+    AND NOT '/' || frame.file_name GLOB '*/selectors.py'
+    AND NOT '/' || frame.file_name GLOB '*/threading.py'
 )
 SELECT
   called.place,
@@ -72,6 +92,9 @@ CROSS JOIN idle
 GROUP BY called.place
 HAVING 2 * sum(called.idle_ns) >= max(idle.idle_ns)
   AND 2 * sum(called.idle_ns) >= sum(called.dur_ns)
-  AND 5 * sum(called.dur_ns) <= 4 * max(idle.window_ns)
+  AND (
+    5 * sum(called.dur_ns) <= 4 * max(idle.window_ns)
+    OR 5 * (sum(called.dur_ns) - sum(called.idle_ns)) <= 4 * (max(idle.window_ns) - max(idle.any_idle_ns))
+  )
 ORDER BY sum(called.dur_ns), called.place
 LIMIT 1

@@ -25,7 +25,7 @@ columns:
   - {name: copying_ns, type: duration, unit: ns, label: "copying", priority: 3, doc: "Mean time in a step of the copies of one direction between host and GPU, for the direction with more: they share an engine."}
   - {name: fused_ns, type: duration, unit: ns, label: "fused", priority: 1, doc: "For elementwise kernels: the same if each two were one kernel, so that launching them takes half the time, too; else null."}
   - {name: merged_ns, type: duration, unit: ns, label: "all merged", priority: 1, doc: "For elementwise kernels: the same if other kernels did their work, and graphs launched these, which is the best that fusion can reach; else null."}
-  - {name: is_avoidable, type: bool, priority: 2, doc: "Whether its kernels only copy, so that a program can do without them."}
+  - {name: is_avoidable, type: bool, priority: 2, doc: "Whether its kernels only copy or dequantize, so that a program can do without them."}
   - {name: advice, type: text, priority: 1, doc: "What to do."}
   - {name: other_family, type: text, priority: 2, doc: "Of the families without a row, that have a class, the one with the most time; null if there is none. The same in all rows."}
   - {name: other_ns, type: duration, unit: ns, label: "other", priority: 2, doc: "Its mean time in a step of a GPU; without steps, in the whole report."}
@@ -58,11 +58,13 @@ classed AS MATERIALIZED (
     ON string.string_id = named.name_id
   WHERE op_activity(string.text) <> 'communication'
 ),
--- Kernels of PyTorch and cuDNN that only copy.
+-- Kernels of PyTorch and cuDNN that only copy, or widen weights for the next product.
 copying AS MATERIALIZED (
   SELECT
     *,
     CASE
+      -- Those of llama.cpp that multiply do not.
+      WHEN class = 'quantization' AND name GLOB '*[Dd]equant*' AND NOT name GLOB '*mul_mat*' THEN 'dequantization'
       WHEN class <> 'copy' THEN NULL
       WHEN name GLOB '*CatArray*' OR name GLOB '*chunk_cat*' THEN 'concatenations'
       WHEN name GLOB '*nchwToNhwc*' OR name GLOB '*nhwcToNchw*' THEN 'changes of layout'
@@ -251,6 +253,13 @@ machine AS MATERIALIZED (
       WHERE compute_capability IN ('7.5', '8.6', '8.9', '12.0')
     ) AS fp64_times
 ),
+-- A loss over classes that writes the logarithms of all probabilities.
+loss AS MATERIALIZED (
+  SELECT
+    100.0 * sum(iif(name GLOB '*LogSoftMax*' OR name GLOB '*nll_loss*', total_ns, 0)) / nullif(sum(total_ns), 0)
+      AS time_pct
+  FROM keyed
+),
 -- The time of matrix products in FP64.
 fp64 AS MATERIALIZED (
   SELECT coalesce(sum(total_ns), 0) AS total_ns
@@ -286,6 +295,9 @@ SELECT
   CASE
     WHEN summed.family = 'concatenations'
       THEN 'Allocate the result once and write the parts into it, as a static KV cache does.'
+    WHEN summed.family = 'dequantization'
+      THEN 'Use kernels that dequantize within the matrix product, such as those of Marlin or AWQ, or more tokens at'
+        || ' once.'
     WHEN summed.family = 'changes of layout'
       THEN 'Keep tensors in the layout that the kernels use: channels_last in PyTorch.'
     WHEN summed.family = 'type conversions'
@@ -296,6 +308,10 @@ SELECT
       THEN 'Select fewer rows, or let the kernels that read them take indices: beam search need not reorder its cache.'
     WHEN summed.family = 'attention' AND is_hopper AND largest.kernel_name = 'flash_fwd_kernel'
       THEN 'Use FlashAttention-3, which is made for Hopper.'
+    WHEN summed.family = 'elementwise kernels and reductions' AND loss.time_pct >= 10
+      THEN printf('The softmax of the loss takes %.1f %% of kernel time, and other work on its', loss.time_pct)
+        || ' logits more: use a fused cross-entropy, which computes the loss in parts. Fuse the rest, in PyTorch with'
+        || ' torch.compile.'
     WHEN summed.family = 'elementwise kernels and reductions'
       THEN 'Fuse them, in PyTorch with torch.compile: memory bandwidth bounds them.'
     WHEN summed.family = 'matrix products' AND fp64_times > 0 AND 2 * fp64.total_ns > summed.total_ns
@@ -325,5 +341,6 @@ JOIN many_rows
   ON many_rows.key = summed.key
 CROSS JOIN machine
 CROSS JOIN fp64
+CROSS JOIN loss
 LEFT JOIN other
 ORDER BY rank

@@ -8,9 +8,9 @@ kind: sum
 tags: [gpu, osrt]
 internal: true
 reads: [outside_wait]
-requires: [idle_part, os_call]
+requires: [idle_part, os_call | python_frame]
 columns:
-  - {name: function_name, type: text, label: "OS call", priority: 0, doc: "Function that the thread waited in, such as epoll_wait."}
+  - {name: function_name, type: text, label: "function", priority: 0, doc: "Function that the thread waited in, such as epoll_wait; of Python, FILE(LINE): FUNCTION."}
   - {name: total_ns, type: duration, unit: ns, label: "idle time", priority: 0, doc: "Idle time of the GPUs in these calls, before the next launch; GPUs add up."}
   - {name: wait_count, type: int, unit: count, label: "waits", priority: 1, doc: "Number of these intervals."}
 checks:

@@ -177,6 +177,77 @@ fn kernels_that_only_copy_are_a_family_where_they_take_a_fifth_of_the_time() {
     }
 }
 
+/// Weights that are dequantized before each product, and products that do it themselves; a loss over many classes, and
+/// a softmax of attention.
+#[test]
+fn dequantization_and_the_softmax_of_a_loss_have_fixes() {
+    let product = "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn";
+    for (kernel, words) in [
+        (
+            "void kDequantizeBlockwise<__nv_bfloat16, 512, 64, 8, 2>(float*, unsigned char*, float*, __nv_bfloat16*)",
+            Some(
+                "- dequantization, mostly `kDequantizeBlockwise`, without it: mean step 10.00 ms → 5.00 ms. Use kernels",
+            ),
+        ),
+        ("void dequantize_mul_mat_vec<32, 1>(void const*, float const*, float*, int)", None),
+        (
+            "void at::native::(anonymous namespace)::cunn_SoftMaxForward<4, float, float, float, at::native::(anonymous namespace)::LogSoftMaxForwardEpilogue>(float*, float const*, int)",
+            Some(
+                "The softmax of the loss takes 50.0 % of kernel time, and other work on its logits more",
+            ),
+        ),
+        (
+            "void softmax_warp_forward<float, float, float, 10, false, false>(float*, float const*, int)",
+            None,
+        ),
+    ] {
+        let capture = Capture::new();
+        for step in 0..20 {
+            let (called, at) = (999 * MS + step * 40 * US, 1_000 * MS + step * 10 * MS);
+            capture.launch(PID, called, product, (at, at + 5 * MS - US), 2 * step + 1);
+            let times = (at + 5 * MS, at + 10 * MS - US);
+            capture.launch(PID, called + 20 * US, kernel, times, 2 * step + 2);
+        }
+        let screen = capture.screen();
+        match words {
+            Some(words) => assert!(screen.contains(words), "{screen}"),
+            None => assert!(
+                !screen.contains("dequantization") && !screen.contains("softmax of the loss"),
+                "{screen}"
+            ),
+        }
+    }
+}
+
+/// Half of the pages make room for others, or none.
+#[test]
+fn pages_that_are_evicted_do_not_fit_in_memory() {
+    for (cause, subject, fix) in [
+        (4, "Unified Device-to-Host, evicted", "Fix: The GPU memory is too small: pages are evicted"),
+        (2, "Unified Device-to-Host", "Fix: Prefetch with cudaMemPrefetchAsync"),
+    ] {
+        let capture = Capture::new();
+        for nth in 0..20 {
+            let at = 1_000 * MS + nth * 10 * MS;
+            capture.launch(PID, at - 20 * US, "sweep", (at, at + 9 * MS), nth + 1);
+            for page in 0..10 {
+                for (direction, kind, cause) in [(0, 12, cause), (1, 11, 2)] {
+                    let start = at + 100 * US + page * 800 * US + direction * 300 * US;
+                    capture.sql(&format!(
+                        "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY (start, end, deviceId, contextId, streamId, correlationId, globalPid,
+                             bytes, copyKind, srcKind, dstKind, copyCount, migrationCause)
+                         VALUES ({start}, {}, 0, 1, 0, 0, {PID}, 2097152, {kind}, 3, 3, 1, {cause})",
+                        start + 250 * US
+                    ));
+                }
+            }
+        }
+        let screen = capture.screen();
+        assert!(screen.contains(&format!("Where: {subject} (50.0 %).")), "{screen}");
+        assert!(screen.contains(fix), "{screen}");
+    }
+}
+
 /// A step of one thread begins in the same nanosecond as one of another thread on another GPU.
 #[test]
 fn steps_that_begin_together_by_chance_are_those_of_one_gpu() {

@@ -30,10 +30,112 @@ fn unseen(capture: &Capture) -> Vec<String> {
 
 #[test]
 fn work_that_may_wait_for_a_function_of_the_host_names_it() {
+    // Of another thread: whether it is in the stream is not known.
+    let capture = held_up(400 * MS);
+    capture.call(PID | 2, "cudaLaunchHostFunc_v10000", (1_000 * MS, 1_000 * MS + 3 * US), 900, 0);
+    assert!(capture.says(&["for functions of the host (cudaLaunchHostFunc, 1 call), work from before"]));
+    assert_eq!(unseen(&capture)[0], "1");
+    assert!(!held_up(400 * MS).says(&["functions of the host"]));
+    // Between the two launches.
     let capture = held_up(400 * MS);
     capture.call(PID | 1, "cudaLaunchHostFunc_v10000", (1_000 * MS, 1_000 * MS + 3 * US), 900, 0);
-    assert!(capture.says(&["for functions of the host (cudaLaunchHostFunc, 1 call), work from before"]));
-    assert!(!held_up(400 * MS).says(&["functions of the host"]));
+    assert_eq!(unseen(&capture)[..2], ["0", "0"]);
+    let found = capture.rows("queued_work", &["subject", "dur_ns"]);
+    assert_eq!(found, [["host function before gemm", "399984000"]]);
+}
+
+/// Two kernels of one launch of a graph, with 3 ms between them, and of two launches.
+#[test]
+fn a_gap_in_a_graph_is_a_finding_and_one_between_graphs_is_none() {
+    for is_one in [true, false] {
+        let capture = Capture::new();
+        for nth in 0..20 {
+            let (at, first) = (1_000 * MS + nth * 10 * MS, 2 * nth + 1);
+            let second = if is_one { first } else { first + 1 };
+            for (correlation, called) in [(first, at - 20 * US), (second, at - 9 * US)] {
+                if correlation != first || called < at - 10 * US {
+                    let times = (called, called + 5 * US);
+                    capture.call(PID | 1, "cudaGraphLaunch_v10000", times, correlation, 0);
+                }
+            }
+            capture.kernel(PID, "before", (at, at + 2 * MS), 7, first);
+            capture.kernel(PID, "after", (at + 5 * MS, at + 9 * MS), 7, second);
+            let wait = (at - 2 * US, at + 9 * MS + 4 * US);
+            capture.call(PID | 1, "cudaStreamSynchronize_v3020", wait, 1_000 + nth, 0);
+        }
+        capture.sql("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET graphNodeId = rowid");
+        let screen = capture.screen();
+        let verdict = "The GPU idles for 39.7 % of the capture. Main cause: graph node.";
+        assert_eq!(screen.contains(verdict), is_one, "{screen}");
+        assert_eq!(screen.contains("Mean step: 10.00 ms → 7.00 ms (1.4×)."), is_one, "{screen}");
+        assert_eq!(screen.contains("Idle time is unknown"), !is_one, "{screen}");
+    }
+}
+
+/// The launching thread waits for another one, which works in a range, or waits itself.
+#[test]
+fn the_range_of_the_thread_that_is_waited_for_is_named() {
+    for is_busy in [true, false] {
+        let capture = Capture::new();
+        let waits = |tid: i64, (start, end): (i64, i64)| {
+            let name = capture.text("pthread_cond_wait");
+            capture.sql(&format!(
+                "INSERT INTO OSRT_API (start, end, eventClass, globalTid, nameId, returnValue, nestingLevel, callchainId, argumentsId)
+                 VALUES ({start}, {end}, 27, {tid}, {name}, 0, 0, 0, 0)"
+            ));
+        };
+        for nth in 0..30 {
+            let at = 1_000 * MS + nth * 10 * MS;
+            capture.launch(PID, at - 20 * US, "gemm", (at, at + 2 * MS), 2 * nth + 1);
+            let wait = (at - 8 * US, at + 2 * MS + 5 * US);
+            capture.call(PID | 1, "cudaDeviceSynchronize_v3020", wait, 2 * nth + 2, 0);
+            waits(PID | 1, (at + 2 * MS + 50 * US, at + 10 * MS - 60 * US));
+            capture.range(PID | 1, "infer", (at - 30 * US, at + 2 * MS + 20 * US));
+            capture.range(PID | 2, "loop", (at, at + 9_900 * US));
+            capture.range(PID | 2, "encode_frame", (at + 2 * MS, at + 9 * MS));
+            if !is_busy {
+                waits(PID | 2, (at + 2 * MS, at + 9 * MS));
+            }
+        }
+        let rows = capture.rows("waited_ranges", &["range_name", "tid", "total_ns", "waited_ns"]);
+        let screen = capture.screen();
+        let words = "Meanwhile thread 2 is in encode_frame for 88.1 % of that time, 7.00 ms each.";
+        assert_eq!(screen.contains(words), is_busy, "{screen}");
+        if is_busy {
+            assert_eq!(rows, [["encode_frame", "2", "201550000", "228810000"]]);
+        } else {
+            assert!(rows.is_empty(), "{rows:?}");
+        }
+    }
+}
+
+/// MPI after a wait of less than a millisecond, and code of the host.
+#[test]
+fn what_the_host_does_after_a_wait_is_no_gain_of_the_wait() {
+    for (is_mpi, first) in [(true, " 1. MPI: the GPU idles"), (false, " 1. Host-bound: the GPU idles")] {
+        let capture = Capture::new();
+        let name = capture.text("MPI_Sendrecv");
+        for nth in 0..30 {
+            let at = 1_000 * MS + nth * 4 * MS;
+            capture.launch(PID, at - 20 * US, "gemm", (at, at + 3 * MS), 2 * nth + 1);
+            let wait = (at - 8 * US, at + 3 * MS + 5 * US);
+            capture.call(PID | 1, "cudaStreamSynchronize_v3020", wait, 2 * nth + 2, 0);
+            if is_mpi {
+                capture.sql(&format!(
+                    "INSERT INTO MPI_P2P_EVENTS (start, end, globalTid, textId, commHandle, tag, remoteRank, size)
+                     VALUES ({}, {}, {}, {name}, 1, 0, 1, 1000)",
+                    at + 3 * MS + 20 * US,
+                    at + 3 * MS + 900 * US,
+                    PID | 1
+                ));
+            }
+        }
+        if is_mpi {
+            capture.sql(&format!("INSERT INTO MPI_RANKS (globalTid, rank) VALUES ({}, 0)", PID | 1));
+        }
+        let screen = capture.screen();
+        assert!(screen.contains(first), "{screen}");
+    }
 }
 
 #[test]

@@ -335,6 +335,95 @@ fn the_python_function_of_the_idle_time_is_named() {
     assert!(screen.contains("Where: sampling.py(12): choose (95.0 % of the idle time)."), "{screen}");
 }
 
+/// A function with most of the time, in which GPUs idle, is no program around it.
+#[test]
+fn a_function_with_most_of_the_time_is_named_where_the_gpu_idles_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut events = vec![event("python_function", "train.py(5): main", 500, 300_000)];
+    for nth in 0..20 {
+        let at = 1_000 + 10_000 * nth;
+        events.push(launched("", 100, 0, at + 10, 500, nth + 1));
+        events.push(event("python_function", "train.py(40): save", at + 600, 9_300));
+    }
+    let rows = run(&trace(folder.path(), &events), "idle_functions");
+    assert!(rows.contains("train.py(40): save,19,176700000,97.8"), "{rows}");
+}
+
+/// A server that waits for requests or sleeps, and a loader whose workers are late.
+#[test]
+fn functions_of_python_that_wait_for_requests_set_the_pace() {
+    let loader = "torch/utils/data/dataloader.py(700): __next__";
+    for (functions, paced) in [
+        (vec!["zmq/sugar/poll.py(80): poll"], Some("zmq/sugar/poll.py(80): poll")),
+        (vec!["<built-in function sleep>"], Some("<built-in function sleep>")),
+        (vec![loader, "multiprocessing/connection.py(250): poll", "selectors.py(402): select"], None),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut events = Vec::new();
+        for nth in 0..20 {
+            let at = 1_000 + 10_000 * nth;
+            events.push(launched("", 100, 0, at + 10, 500, nth + 1));
+            for (depth, function) in (0..).zip(&functions) {
+                events.push(event(
+                    "python_function",
+                    function,
+                    at + 600 + 10 * depth,
+                    9_300 - 20 * depth,
+                ));
+            }
+        }
+        let path = trace(folder.path(), &events);
+        let screen = stdout(&[path.to_str().unwrap()]);
+        let rows = run(&path, "idle_functions");
+        match paced {
+            Some(function) => {
+                let waits = format!("the launching thread waits in {function}, for a request");
+                assert!(screen.contains("Paced from outside: ") && screen.contains(&waits), "{screen}");
+                assert!(!rows.contains(function), "{rows}");
+            }
+            None => {
+                assert!(!screen.contains("Paced from outside"), "{screen}");
+                assert!(rows.contains(loader), "{rows}");
+            }
+        }
+    }
+}
+
+/// A quarter of the collectives of one size take six times as long as the others. Of unknown sizes, they may be larger.
+#[test]
+fn collectives_of_one_rank_that_wait_for_others_are_counted() {
+    for (has_size, is_late) in [(true, true), (true, false), (false, true)] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut events = Vec::new();
+        for nth in 0..40 {
+            let (at, correlation) = (1_000 + 5_000 * nth, 2 * nth + 1);
+            let dur = if is_late && nth % 4 == 2 { 3_000 } else { 500 };
+            let size = match has_size {
+                true => {
+                    r#""Collective name":"allreduce","In msg nelems":1048576,"Out msg nelems":1048576,"Group size":2,"dtype":"BFloat16","Process Group Name":"0","Process Group Ranks":"[0, 1]","#
+                }
+                false => "",
+            };
+            events.push(launched("", 100, 0, at, 1_000, correlation));
+            events.push(format!(
+                r#"{{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":"100","tid":100,"ts":{},"dur":3,"args":{{"correlation":{}}}}},
+                   {{"ph":"X","cat":"kernel","name":"ncclDevKernel_AllReduce_Sum_bf16_RING_LL","pid":"0","tid":20,"ts":{},"dur":{dur},"args":{{"device":0,"context":1,"stream":20,{size}"correlation":{}}}}}"#,
+                at + 10,
+                correlation + 1,
+                at + 1_020,
+                correlation + 1
+            ));
+        }
+        let path = trace(folder.path(), &events);
+        let rows = run(&path, "late_collectives");
+        let is_counted = has_size && is_late;
+        assert_eq!(rows.contains("AllReduce,10,40,3000000,500000,25000000"), is_counted, "{rows}");
+        let screen = stdout(&[path.to_str().unwrap()]);
+        let words = "10 of 40 calls of AllReduce take 3.00 ms on average, where 500.00 µs is usual";
+        assert_eq!(screen.contains(words), is_counted, "{screen}");
+    }
+}
+
 /// Six regions in a step are five graph breaks, or more; two may be a model and its loss.
 #[test]
 fn graph_breaks_are_the_fix_where_python_runs_between_compiled_regions() {

@@ -119,6 +119,8 @@ const LAYER: u32 = 30;
 /// ten steps or more, programs write a log.
 const FEW: u32 = 8;
 const OTHER_WORK: f32 = 0.05;
+/// Parts that take turns, as one step.
+const TURNS: usize = 4;
 /// A long step may hold any number of short ones if it takes more than so many times their kernel time, as where a model
 /// learns after a simulation.
 const SMALL: i64 = 4;
@@ -280,8 +282,47 @@ impl Sequence {
             repeats.drain(..step);
             repeats[0].kind = if even.is_some() { Kind::Step } else { Kind::Uneven };
             repeats[0].is_sure = is_clear || repeats[0].len() >= MORE_THAN_LAYERS;
+            if even.is_some()
+                && let Some(turn) = self.alternating(&repeats[0], times)
+            {
+                (repeats[0].kind, repeats[0].is_sure) = (Kind::Block, false);
+                repeats.insert(0, turn);
+            }
         }
         repeats
+    }
+
+    /// Two to four parts as one step, where these have other numbers of kernels, again and again in the same order, such as
+    /// a discriminator and a generator that learn in turn.
+    fn alternating(&self, repeat: &Repeat, times: &Times) -> Option<Repeat> {
+        let kernels: Vec<u64> =
+            repeat.cuts.windows(2).map(|pair| times.kernels_between(pair[0], pair[1])).collect();
+        let mut usual = kernels.clone();
+        let middle = usual.len() / 2;
+        let usual = *usual.select_nth_unstable(middle).1;
+        if usual <= u64::from(LAYER) {
+            return None;
+        }
+        let is_other = |a: u64, b: u64| a.abs_diff(b) as f32 >= OTHER_WORK * a.max(b) as f32;
+        // The first part may be another one.
+        let (count, first) = (2..=TURNS).find_map(|count| {
+            let again = kernels.iter().zip(kernels.iter().skip(count));
+            let same = again.filter(|(a, b)| a == b).count();
+            let is_period = same as f32 >= ALL * kernels.len().saturating_sub(count) as f32;
+            if kernels.len() < FEW_PARTS * count || !is_period {
+                return None;
+            }
+            let first = (0..count).find(|&first| {
+                kernels[first..first + count] == kernels[first + count..first + 2 * count]
+            })?;
+            let differs =
+                kernels[first..first + count].iter().any(|&part| is_other(part, kernels[first]));
+            differs.then_some((count, first))
+        })?;
+        let cuts = repeat.cuts[first..].iter().copied().step_by(count).collect();
+        let (mut turn, _) = self.accepted(cuts, times, true, &mut Likeness::new(&self.names))?;
+        (turn.kind, turn.is_sure) = (Kind::Step, true);
+        (times.is_even(&turn) && times.has_kernels(&turn)).then_some(turn)
     }
 
     /// Several parts of a repeat as one step, such as the layers of a pass: the host waits after every few parts, and

@@ -208,6 +208,32 @@ fn passes_without_the_host_are_steps_of_layers() {
     assert_eq!(program.found(), program.begins);
 }
 
+#[test]
+fn parts_that_take_turns_are_one_step() {
+    let turns = |sizes: &[u32]| {
+        let mut program = Program::default();
+        for turn in 0..40 {
+            program.begin();
+            program.launch_all([10, 11]);
+            program.launch_all((0..sizes[turn % sizes.len()]).map(|name| 20 + name % 3));
+            program.launch_all((0..100).map(|_| 30).chain([12]));
+            program.wait();
+        }
+        program
+    };
+    for sizes in [vec![60, 80], vec![60, 60, 60, 80]] {
+        let program = turns(&sizes);
+        let begins: Vec<u32> = program.begins.iter().copied().step_by(sizes.len()).collect();
+        assert_eq!(program.found(), begins, "{sizes:?}");
+        assert!(program.repeats()[0].is_sure);
+    }
+    // One kernel more in every other step, and sizes in no such order, are no turns.
+    for sizes in [vec![60, 61], (60..80).collect()] {
+        let program = turns(&sizes);
+        assert_eq!(program.found(), program.begins, "{sizes:?}");
+    }
+}
+
 /// Parts that the host waits for after every few, with nothing else around them.
 fn with_waits(part: impl Fn() -> Vec<u32>, parts: u32, every: u32) -> Program {
     let mut program = Program::default();

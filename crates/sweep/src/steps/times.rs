@@ -47,7 +47,7 @@ impl Times {
         at(to) - at(from)
     }
 
-    fn kernels_between(&self, from: u32, to: u32) -> u64 {
+    pub(super) fn kernels_between(&self, from: u32, to: u32) -> u64 {
         let at = |place: u32| self.kernels_before[(place as usize).min(self.kernels_before.len() - 1)];
         at(to) - at(from)
     }
