@@ -269,6 +269,10 @@ mod tests {
                 "void cutlass::device_kernel<flash::enable_sm90_or_later<flash::FlashAttnFwdSm90<flash::Mainloop<(int)2>>>>(T1::Params)",
                 "device_kernel (FlashAttnFwdSm90)",
             ),
+            (
+                "void Kokkos::Impl::cuda_parallel_launch_local_memory<Kokkos::Impl::ParallelFor<md::ForceFunctor<4>, int> >(int)",
+                "ForceFunctor",
+            ),
             ("heat(float *)", "heat"),
         ] {
             assert_eq!(kernel(full), short);
