@@ -63,8 +63,7 @@ copying AS MATERIALIZED (
   SELECT
     *,
     CASE
-      -- Those of llama.cpp that multiply do not.
-      WHEN class = 'quantization' AND name GLOB '*[Dd]equant*' AND NOT name GLOB '*mul_mat*' THEN 'dequantization'
+      WHEN class = 'quantization' AND name GLOB '*[Dd]equant*' THEN 'dequantization'
       WHEN class <> 'copy' THEN NULL
       WHEN name GLOB '*CatArray*' OR name GLOB '*chunk_cat*' THEN 'concatenations'
       WHEN name GLOB '*nchwToNhwc*' OR name GLOB '*nhwcToNchw*' THEN 'changes of layout'
