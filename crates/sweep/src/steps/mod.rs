@@ -342,7 +342,7 @@ impl Sequence {
         let waits = distances.len() as f32;
         let usual = times::middle(distances.clone())?;
         let even = distances.iter().filter(|&&distance| distance == usual).count();
-        // A single launch is no layer. More parts are one call of a function if the host works after it for long.
+        // A single launch is no layer. More parts are one call of a function if the host works long after it.
         let is_count = (2..=i64::from(FEW)).contains(&usual)
             || (2..=i64::from(MANY_PARTS)).contains(&usual) && self.are_apart(&cuts);
         let is_periodic = repeat.usual_length() > 1
