@@ -192,6 +192,19 @@ worded AS (
   SELECT
     *,
     CASE
+      -- Operators whose result has a size that only the GPU knows.
+      WHEN query = 'host_sync'
+        AND is_pytorch
+        AND (
+          top_subject GLOB '* in aten::nonzero*'
+          OR top_subject GLOB '* in aten::where*'
+          OR top_subject GLOB '* in aten::masked_select*'
+          OR top_subject GLOB '* in aten::index*'
+          OR top_subject GLOB '* in aten::*unique*'
+          OR top_subject GLOB '* in aten::repeat_interleave*'
+        )
+        THEN 'The host waits for the size of a result. Keep sizes fixed: torch.where(mask, a, b) in place of selected'
+          || ' rows, repeat_interleave(..., output_size=n); of experts, sort the rows once and use a grouped product.'
       WHEN query = 'allocation'
         AND host_works
         AND NOT is_pytorch

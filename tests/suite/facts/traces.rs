@@ -389,6 +389,27 @@ fn functions_of_python_that_wait_for_requests_set_the_pace() {
     }
 }
 
+/// A wait for the size of a result, and one for a copy.
+#[test]
+fn operators_whose_size_only_the_gpu_knows_have_a_fix() {
+    for (operator, fix) in [
+        ("aten::nonzero", "Fix: The host waits for the size of a result. Keep sizes fixed:"),
+        ("aten::to", "Fix: Remove the wait, or move it behind the next launches."),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut events = Vec::new();
+        for nth in 0..40 {
+            let at = 1_000 + 800 * nth;
+            events.push(launched("", 100, 0, at, 500, nth + 1));
+            events.push(event("cpu_op", operator, at + 20, 495));
+            events.push(event("cuda_runtime", "cudaStreamSynchronize", at + 25, 487));
+        }
+        let screen = stdout(&[trace(folder.path(), &events).to_str().unwrap()]);
+        assert!(screen.contains("Mean step: 800.00 µs → 501.00 µs (1.6×)."), "{screen}");
+        assert!(screen.contains(fix), "{screen}");
+    }
+}
+
 /// A quarter of the collectives of one size take six times as long as the others. Of unknown sizes, they may be larger.
 #[test]
 fn collectives_of_one_rank_that_wait_for_others_are_counted() {
