@@ -9,7 +9,7 @@ columns:
   - {name: part_id, type: id, doc: "Interval of idle_part, of the part queued and of 20 µs or more."}
   - {name: waits_for, type: text, doc: "host function (of a call such as cudaLaunchHostFunc between the two launches), or graph node (both operations belong to one launch of a graph)."}
 limits: >-
-  What a node of a graph is that has no row in the report, is not known: a function of the host, or an allocation.
+  The report does not show what the node between the two is: a function of the host, or an allocation.
   Functions of the host are found by their calls, of the thread that launched both operations.
 ---*/
 WITH

@@ -34,8 +34,8 @@ limits: >-
   five parts must launch nearly the same. A repeat is a step if nearly every part has kernels, where kernels run, and copies from or
   to the host or waits for the GPU; if it is all that was launched, has 90 % of the kernel time, and is long; if it consists of
   blocks and something else; if it is nearly all that runs, 16 times or more, or 200 times with 90 % of the kernel time; or if each part is a graph of 100 kernels or
-  more, or of 30, 16 times or more. If the host waits after every k-th of these parts and nowhere else, for k from 2 to 8 and at
-  least three times, and a part has 30 kernels at most and no blocks, k parts are the step, as layers of a pass without other
+  more, or of 30, 16 times or more. If the host waits after every k-th of these parts and nowhere else, for k from 2 to 8, or to 64 if the
+  GPU has nothing to do after each wait for half of the time, and at least three times, and a part has 30 kernels at most and no blocks, k parts are the step, as layers of a pass without other
   kernels are; so are k iterations of a loop of this kind. Two to four parts of more than 30 kernels that come in the same order
   again and again, and differ by a twentieth of their kernels or more, are one step. Two or three parts must launch 8 kernels or more. The kernels of
   seven of ten parts must take a third to three times the median, without growing or shrinking all the time by a factor of three, collectives left out where other kernels run, and all steady states together have 30 % of the

@@ -210,7 +210,7 @@ const ROWS_FROM_TRACES: [&str; 12] = [
 
 /// Findings that only real reports, seeded faults, captures of `tests/suite/facts`, `recipes` and `steps`, or the example show: see
 /// `tests/suite/findings.rs`.
-const ROWS_ON_REAL_REPORTS: [&str; 22] = [
+const ROWS_ON_REAL_REPORTS: [&str; 24] = [
     "allocating_range",
     "collective_traffic",
     "compile_gaps",
@@ -222,6 +222,7 @@ const ROWS_ON_REAL_REPORTS: [&str; 22] = [
     "idle_functions",
     "job_hang",
     "kernel_trend",
+    "late_collectives",
     "lock_turns",
     "longest_collective",
     "metric_facts",
@@ -233,6 +234,7 @@ const ROWS_ON_REAL_REPORTS: [&str; 22] = [
     "small_copies",
     "step_trend",
     "tiny_kernels",
+    "waited_ranges",
 ];
 
 fn has_rows(query: &str) -> Result<(), Failed> {

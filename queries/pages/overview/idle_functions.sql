@@ -39,7 +39,7 @@ gap AS MATERIALIZED (
   SELECT start_ns, end_ns
   FROM idle_part
   WHERE gap_ns >= :least
-    -- While work is in the queue for long, the thread is anywhere.
+    -- While work is queued, the thread may be anywhere: only the latency of a launch counts.
     AND (part <> 'queued' OR dur_ns < 20000)
     AND global_tid = (SELECT global_tid FROM thread)
 ),

@@ -63,8 +63,7 @@ copying AS MATERIALIZED (
   SELECT
     *,
     CASE
-      -- Those of llama.cpp that multiply do not.
-      WHEN class = 'quantization' AND name GLOB '*[Dd]equant*' AND NOT name GLOB '*mul_mat*' THEN 'dequantization'
+      WHEN class = 'quantization' AND name GLOB '*[Dd]equant*' THEN 'dequantization'
       WHEN class <> 'copy' THEN NULL
       WHEN name GLOB '*CatArray*' OR name GLOB '*chunk_cat*' THEN 'concatenations'
       WHEN name GLOB '*nchwToNhwc*' OR name GLOB '*nhwcToNchw*' THEN 'changes of layout'
@@ -106,6 +105,7 @@ largest AS (
   SELECT
     key,
     kernel_name,
+    max(name GLOB '*_parallel_launch_*Kokkos::Impl::Parallel*') AS is_functor,
     sum(total_ns) AS kernel_ns,
     sum(call_count) AS call_count,
     row_number() OVER (PARTITION BY key ORDER BY sum(total_ns) DESC, kernel_name) AS nth
@@ -322,7 +322,14 @@ SELECT
     ELSE printf(
       'Look inside with %s: `%s`.',
       iif(is_amd, 'a kernel profiler', 'Nsight Compute'),
-      printf(iif(is_amd, 'rocprof-compute profile -k %s', 'ncu -k %s -c 5'), largest.kernel_name)
+      printf(
+        CASE
+          WHEN is_amd THEN 'rocprof-compute profile -k %s'
+          WHEN largest.is_functor THEN 'ncu --kernel-name-base demangled -k regex:%s -c 5'
+          ELSE 'ncu -k %s -c 5'
+        END,
+        largest.kernel_name
+      )
     )
   END AS advice,
   other.family AS other_family,

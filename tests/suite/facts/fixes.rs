@@ -219,6 +219,26 @@ fn dequantization_and_the_softmax_of_a_loss_have_fixes() {
     }
 }
 
+/// All kernels of Kokkos are one function: their functors are what takes the time.
+#[test]
+fn kernels_of_kokkos_have_the_names_of_their_functors() {
+    let capture = Capture::new();
+    let kernel = |functor: &str| {
+        format!(
+            "void Kokkos::Impl::cuda_parallel_launch_local_memory<Kokkos::Impl::ParallelFor<md::{functor}<4>, Kokkos::RangePolicy<Kokkos::Cuda>, Kokkos::Cuda> >(int)"
+        )
+    };
+    for step in 0..20 {
+        let (called, at) = (999 * MS + step * 40 * US, 1_000 * MS + step * 10 * MS);
+        capture.launch(PID, called, &kernel("Force"), (at, at + 7 * MS - US), 2 * step + 1);
+        let times = (at + 7 * MS, at + 10 * MS - US);
+        capture.launch(PID, called + 20 * US, &kernel("Move"), times, 2 * step + 2);
+    }
+    let screen = capture.screen();
+    assert!(screen.contains("; `Force` takes 70.0 %, `Move` takes 30.0 % of kernel time."), "{screen}");
+    assert!(screen.contains("`ncu --kernel-name-base demangled -k regex:Force -c 5`"), "{screen}");
+}
+
 /// Half of the pages make room for others, or none.
 #[test]
 fn pages_that_are_evicted_do_not_fit_in_memory() {

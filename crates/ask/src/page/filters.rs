@@ -3,7 +3,7 @@
 use super::bounds::at_most;
 use minijinja::value::{Value, ValueKind};
 use minijinja::{AutoEscape, Environment, Error as Fault, ErrorKind, State};
-use nsq_sweep::classify::FunctionName;
+use nsq_sweep::classify::{FunctionName, simple_name};
 use nsq_value::shell;
 use nsq_value::table::{Column, Type, Unit, Value as Cell, humanize};
 
@@ -213,6 +213,10 @@ fn shortened_at_the_end(chars: &[char], width: usize) -> String {
 /// what it computes.
 fn kernel(name: &str) -> String {
     let own = FunctionName::of(name).own;
+    // The functor says all.
+    if own.contains("_parallel_launch_") {
+        return simple_name(name).to_owned();
+    }
     let end = name.find(own).map_or(name.len(), |at| at + own.len());
     let says = |word: &&str| {
         const ENDS: [&str; 6] =
@@ -264,6 +268,10 @@ mod tests {
             (
                 "void cutlass::device_kernel<flash::enable_sm90_or_later<flash::FlashAttnFwdSm90<flash::Mainloop<(int)2>>>>(T1::Params)",
                 "device_kernel (FlashAttnFwdSm90)",
+            ),
+            (
+                "void Kokkos::Impl::cuda_parallel_launch_local_memory<Kokkos::Impl::ParallelFor<md::ForceFunctor<4>, int> >(int)",
+                "ForceFunctor",
             ),
             ("heat(float *)", "heat"),
         ] {

@@ -9,7 +9,8 @@ const VARIANTS: [&str; 8] =
 /// The function's own name, without return type, namespaces, template arguments, parameters and
 /// variants.
 ///
-/// A lambda or a call operator has the name of the enclosing function or class. Mangled names, simple
+/// A lambda or a call operator has the name of the enclosing function or class, and a kernel of Kokkos that of its functor,
+/// because all of its kernels are few functions. Mangled names, simple
 /// names and names that cannot be parsed are returned unchanged.
 pub fn simple_name(name: &str) -> &str {
     if name.starts_with("_Z") || name.starts_with('?') {
@@ -25,11 +26,26 @@ pub fn simple_name(name: &str) -> &str {
 }
 
 fn function(name: &str) -> &str {
+    if let Some(functor) = functor_of_kokkos(name) {
+        return functor;
+    }
     let function = FunctionName::of(name);
     match function.scopes.last() {
         Some(enclosing) if is_operator(function.own) => enclosing,
         _ => function.own,
     }
+}
+
+/// `void Kokkos::Impl::cuda_parallel_launch_local_memory<Kokkos::Impl::ParallelFor<ns::Force<4>, …>>(…)` → `Force`.
+fn functor_of_kokkos(name: &str) -> Option<&str> {
+    let (launcher, rest) = name.split_once('<')?;
+    let is_launcher = launcher.contains("Kokkos::Impl::") && launcher.contains("_parallel_launch_");
+    let (driver, functor) = rest.split_once('<').filter(|_| is_launcher)?;
+    driver.strip_prefix("Kokkos::Impl::Parallel")?;
+    let functor = functor.strip_prefix("Kokkos::Impl::CombinedFunctorReducer<").unwrap_or(functor);
+    let path = functor.split(['<', ',', '{', '(']).next()?.trim_end_matches(':');
+    let path = path.strip_suffix("::operator").unwrap_or(path);
+    path.rsplit("::").next().filter(|own| !own.is_empty())
 }
 
 fn is_operator(own: &str) -> bool {
@@ -114,6 +130,22 @@ mod tests {
             (
                 "void thrust::cuda_cub::core::_kernel_agent<thrust::cuda_cub::__parallel_for::ParallelForAgent<int>, int>(int)",
                 "_kernel_agent",
+            ),
+            (
+                "void Kokkos::Impl::cuda_parallel_launch_local_memory<Kokkos::Impl::ParallelFor<LAMMPS_NS::PairComputeFunctor<LAMMPS_NS::PairLJCutKokkos<Kokkos::Cuda>, 4>, Kokkos::RangePolicy<Kokkos::Cuda>, Kokkos::Cuda> >(int)",
+                "PairComputeFunctor",
+            ),
+            (
+                "void Kokkos::Impl::cuda_parallel_launch_constant_memory<Kokkos::Impl::ParallelReduce<Kokkos::Impl::CombinedFunctorReducer<ns::Temperature, void>, Kokkos::RangePolicy<Kokkos::Cuda>, Kokkos::Cuda> >()",
+                "Temperature",
+            ),
+            (
+                "void Kokkos::Impl::hip_parallel_launch_local_memory<Kokkos::Impl::ParallelFor<Solver::step(double)::{lambda(int)#1}, Kokkos::RangePolicy<Kokkos::HIP> > >(int)",
+                "step",
+            ),
+            (
+                "void Kokkos::Impl::cuda_parallel_launch_local_memory<Kokkos::Impl::ParallelFor<(anonymous namespace)::F, int> >(int)",
+                "cuda_parallel_launch_local_memory",
             ),
             (
                 "void cub::CUB_200200_800_NS::DeviceRadixSortOnesweepKernel<cub::Policy800, false, int>(int*, int)",

@@ -116,8 +116,9 @@ const PERIODS: usize = 3;
 /// A part with more kernels than this is no layer that runs without other kernels around, but may be a small training step.
 const LAYER: u32 = 30;
 /// Steps in a step, and the share of its launches that is in none of them. Of layers of a pass, no more are tried: after
-/// ten steps or more, programs write a log.
+/// ten steps or more, programs write a log; but the host may work between calls of a function that has more parts.
 const FEW: u32 = 8;
+const MANY_PARTS: u32 = 64;
 const OTHER_WORK: f32 = 0.05;
 /// Parts that take turns, as one step.
 const TURNS: usize = 4;
@@ -341,10 +342,12 @@ impl Sequence {
         let waits = distances.len() as f32;
         let usual = times::middle(distances.clone())?;
         let even = distances.iter().filter(|&&distance| distance == usual).count();
-        // A single launch is no layer.
+        // A single launch is no layer. More parts are one call of a function if the host works long after it.
+        let is_count = (2..=i64::from(FEW)).contains(&usual)
+            || (2..=i64::from(MANY_PARTS)).contains(&usual) && self.are_apart(&cuts);
         let is_periodic = repeat.usual_length() > 1
             && times.usual_kernels(repeat) <= LAYER
-            && (2..=i64::from(FEW)).contains(&usual)
+            && is_count
             && even >= PERIODS
             && even as f32 >= NEARLY_ALL * waits
             && others as f32 <= (1.0 - NEARLY_ALL) * waits;
@@ -356,6 +359,19 @@ impl Sequence {
         let (mut pass, _) = self.accepted(cuts, times, true, &mut Likeness::new(&self.names))?;
         (pass.kind, pass.is_sure) = (Kind::Step, true);
         (times.is_even(&pass) && times.has_kernels(&pass)).then_some(pass)
+    }
+
+    /// Whether each range between cuts ends with a pause in which its kernels are done, of half of the time or more in all.
+    fn are_apart(&self, cuts: &[u32]) -> bool {
+        let (mut apart, mut all) = (0_i64, 0_i64);
+        for pair in cuts.windows(2) {
+            let (from, to) = (pair[0] as usize, pair[1] as usize);
+            let Some(next) = self.starts.get(to) else { continue };
+            let busy: i64 = self.kernel_ns[from..to].iter().sum();
+            apart += next.saturating_sub(self.starts[to - 1]).saturating_sub(busy).max(0);
+            all += next.saturating_sub(self.starts[from]).max(0);
+        }
+        all > 0 && apart.saturating_mul(2) >= all
     }
 
     /// Whether there are too many parts of a repeat, with too little else, to be layers of a pass.

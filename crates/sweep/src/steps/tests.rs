@@ -274,6 +274,28 @@ fn layers_are_no_steps_if_the_host_waits_after_every_pass() {
     assert!(found.len() >= 6 && found.contains(&(4 * 9)), "{found:?}");
 }
 
+/// A function of eleven parts, such as a factorization: its handle is made and destroyed in each call.
+#[test]
+fn many_parts_are_one_step_if_the_host_works_between_calls() {
+    for (pause, is_one) in [(10_000, true), (100, false)] {
+        let mut program = Program::default();
+        let mut calls = Vec::new();
+        for number in 0..110 {
+            if number % 11 == 0 {
+                program.at += pause;
+                calls.push(program.sequence.names.len() as u32);
+            }
+            program.begins.push(program.sequence.names.len() as u32);
+            program.launch_all([20, 21, 22, 23]);
+            if number % 11 == 10 {
+                program.wait();
+            }
+        }
+        let expected = if is_one { calls } else { program.begins.clone() };
+        assert_eq!(program.found(), expected, "{pause}");
+    }
+}
+
 #[test]
 fn waits_that_are_rare_or_few_make_no_longer_steps() {
     let step = || vec![20, 21, 22, 21, 23, 24, 25, 26, 27];
