@@ -42,7 +42,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     match &args.explain {
         None => {
             let code = page.run("overview")?;
-            if page.output.output.is_none() && reports::named(&page.reports)?.len() > 1 {
+            if page.how.output.output.is_none() && reports::named(&page.reports)?.len() > 1 {
                 note(
                     "each report has its own page: `nsq run REPORT… -q job` compares ranks, `nsq diff A B` versions",
                 );
@@ -59,7 +59,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
 /// Fails for a number or name that no finding has: each report has all findings, found or not.
 fn must_be_a_finding(param: &str, page: &PageArgs) -> Result<()> {
     let help = "`nsq run REPORT -q findings` lists them with their numbers";
-    let catalog = page.library.load()?;
+    let catalog = page.how.library.load()?;
     let names = || catalog.findings().map(|query| query.header.name.as_str());
     let (count, (key, asked)) = (names().count(), param.split_once('=').unwrap_or(("", param)));
     match key {

@@ -1,9 +1,8 @@
 //! `nsq page`: shows the tables of a page for one or more reports.
 
 use super::note;
-use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenWithArgs, ScopeArgs};
 use super::output::{OutputArgs, fitted, must_differ, write_to};
-use super::reports::{self, ManyArgs, asking, complain, inputs, open, tell};
+use super::reports::{self, AskArgs, complain, inputs, open, tell};
 use nsq_ask::input::shortest_names;
 use nsq_ask::page::{PageAnswer, PageRequest, Terminal};
 use nsq_library::catalog::{Page, ParamType};
@@ -45,19 +44,7 @@ pub(super) struct PageArgs {
     #[arg(long, value_name = "NAME", conflicts_with = "format")]
     pub(super) layout: Option<String>,
     #[command(flatten)]
-    pub(super) scope: ScopeArgs,
-    #[command(flatten)]
-    pub(super) output: OutputArgs,
-    #[command(flatten)]
-    pub(super) limits: LimitArgs,
-    #[command(flatten)]
-    pub(super) many: ManyArgs,
-    #[command(flatten)]
-    pub(super) open: OpenWithArgs,
-    #[command(flatten)]
-    pub(super) library: LibraryArgs,
-    #[command(flatten)]
-    pub(super) classes: ClassArgs,
+    pub(super) how: AskArgs,
 }
 
 pub(super) fn run(args: &Args) -> Result<u8> {
@@ -83,12 +70,12 @@ impl PageArgs {
     /// Asks the page `name` and prints it.
     pub(super) fn run(&self, name: &str) -> Result<u8> {
         let paths = reports::named(&self.reports)?;
-        let read = paths.iter().map(PathBuf::as_path).chain(self.open.trace());
-        must_differ(self.output.output.as_deref(), read)?;
-        let format = if self.layout.is_none() { Some(self.output.format()?) } else { None };
-        let mut catalog = self.library.load()?;
+        let read = paths.iter().map(PathBuf::as_path).chain(self.how.open.trace());
+        must_differ(self.how.output.output.as_deref(), read)?;
+        let format = if self.layout.is_none() { Some(self.how.output.format()?) } else { None };
+        let mut catalog = self.how.library.load()?;
         // Duplicate rules are left to `nsq check`: a page may ask queries without classes.
-        self.classes.choose(&mut catalog, [])?;
+        self.how.classes.choose(&mut catalog, [])?;
         let given = self.given(catalog.page(name)?, paths.len());
         let request = PageRequest::new(&catalog, name, &given, visible)?;
         let page = request.page();
@@ -106,19 +93,19 @@ impl PageArgs {
                 format!("write a file for each report: nsq run REPORT -q {name} -o FILE.html"),
             ));
         }
-        let asking = asking(&catalog, &self.scope, &self.classes, &self.limits, &self.many);
-        let options = self.open.for_reports(&paths)?;
+        let asking = self.how.request(&catalog);
+        let options = self.how.open.for_reports(&paths)?;
         let opener = |path: &Path| open(path, &options);
         let begun = asking.page(&request, &inputs(&paths, shortest_names(&paths), &opener))?;
         tell(&begun.reports, 0, paths.len() > 1);
         let answered = (begun.reports.len(), paths.len());
-        let output = self.output.output.as_deref();
-        let (code, is_shown) = complain(&begun.failures, answered, &self.many, output);
+        let output = self.how.output.output.as_deref();
+        let (code, is_shown) = complain(&begun.failures, answered, &self.how.many, output);
         if !is_shown {
             return Ok(code);
         }
         if let Some(layout) = &layout {
-            let style = self.output.style(Format::Text);
+            let style = self.how.output.style(Format::Text);
             let terminal = Terminal { width: style.width, color: style.color };
             let mut text = String::new();
             if request.is_across() || begun.reports.len() == 1 {
@@ -143,7 +130,7 @@ impl PageArgs {
         heading.facts.insert("page_version".to_owned(), request.version().into());
         let answer = with_notes(begun.answer()?);
         heading.facts.insert("page_facts".to_owned(), answer.facts.clone().into());
-        show(&answer, &self.output, &heading)?;
+        show(&answer, &self.how.output, &heading)?;
         Ok(code)
     }
 }

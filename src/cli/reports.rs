@@ -1,7 +1,10 @@
 //! The reports that a command line names, how they are asked, and the errors of those that fail.
 
 use super::failures::complain_of_all;
-use super::options::{ClassArgs, LimitArgs, ScopeArgs, ThreadArgs, no_instances};
+use super::options::{
+    ClassArgs, LibraryArgs, LimitArgs, OpenWithArgs, ScopeArgs, ThreadArgs, no_instances,
+};
+use super::output::OutputArgs;
 use super::{note, progress};
 use nsq_ask::input::{Input, Opener};
 use nsq_ask::open_report::OpenReport;
@@ -41,22 +44,37 @@ fn rank_pattern(text: &str) -> std::result::Result<Regex, String> {
     }
 }
 
-/// How reports are asked, by the options of a verb.
-pub(super) fn asking<'c>(
-    catalog: &'c Catalog,
-    scope: &ScopeArgs,
-    classes: &ClassArgs,
-    limits: &LimitArgs,
-    many: &ManyArgs,
-) -> Request<'c> {
-    Request {
-        class_map: classes.classes.clone(),
-        scope: scope.text(),
-        rank_pattern: many.rank_pattern.clone(),
-        limits: limits.limits(many.threads.most()),
-        is_strict: many.strict,
-        show_reports: Some(progress::show_reports),
-        ..Request::new(catalog)
+/// How reports are asked, and where the answers go.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct AskArgs {
+    #[command(flatten)]
+    pub(super) scope: ScopeArgs,
+    #[command(flatten)]
+    pub(super) output: OutputArgs,
+    #[command(flatten)]
+    pub(super) limits: LimitArgs,
+    #[command(flatten)]
+    pub(super) many: ManyArgs,
+    #[command(flatten)]
+    pub(super) open: OpenWithArgs,
+    #[command(flatten)]
+    pub(super) library: LibraryArgs,
+    #[command(flatten)]
+    pub(super) classes: ClassArgs,
+}
+
+impl AskArgs {
+    /// How the reports are asked.
+    pub(super) fn request<'c>(&self, catalog: &'c Catalog) -> Request<'c> {
+        Request {
+            class_map: self.classes.classes.clone(),
+            scope: self.scope.text(),
+            rank_pattern: self.many.rank_pattern.clone(),
+            limits: self.limits.limits(self.many.threads.most()),
+            is_strict: self.many.strict,
+            show_reports: Some(progress::show_reports),
+            ..Request::new(catalog)
+        }
     }
 }
 

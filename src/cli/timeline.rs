@@ -30,10 +30,11 @@ pub(super) struct Args {
 impl Args {
     /// Whether it is to be looked at in the terminal: one report, and nothing asks for text or a file.
     pub(super) fn is_to_be_viewed(&self) -> bool {
-        let PageArgs { reports, output, layout, param, open, .. } = &self.page;
+        let PageArgs { reports, how, layout, param } = &self.page;
+        let output = &how.output;
         let asks_for_text = output.output.is_some() || output.format.is_some() || layout.is_some();
         let is_plain =
-            reports.len() == 1 && param.is_empty() && open.trace().is_none() && !asks_for_text;
+            reports.len() == 1 && param.is_empty() && how.open.trace().is_none() && !asks_for_text;
         is_plain && io::stdin().is_terminal() && io::stdout().is_terminal()
     }
 }

@@ -174,7 +174,7 @@ fn goldens_of_queries_only() -> Result<(), Failed> {
 
 /// Queries that compare reports, and have no rows for one: see `tests/suite/diff` and
 /// `ranks.rs`.
-const ROWS_FROM_SEVERAL: [&str; 8] = [
+const ROWS_FROM_SEVERAL: [&str; 9] = [
     "clock_steps",
     "diff_causes",
     "diff_clocks",
@@ -182,6 +182,7 @@ const ROWS_FROM_SEVERAL: [&str; 8] = [
     "diff_regressions",
     "diff_replaced",
     "diff_rows",
+    "diff_spots",
     "diff_whole",
 ];
 

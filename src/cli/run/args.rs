@@ -1,8 +1,7 @@
 //! The options of `nsq run`.
 
-use crate::cli::options::{ClassArgs, LibraryArgs, LimitArgs, OpenWithArgs, ScopeArgs};
 use crate::cli::output::OutputArgs;
-use crate::cli::reports::ManyArgs;
+use crate::cli::reports::AskArgs;
 use nsq_library::catalog::Catalog;
 use nsq_report::report::looks_like_path;
 use nsq_value::error::{Error, Result};
@@ -44,19 +43,7 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "A,B,…|nsys", value_delimiter = ',', help_heading = "Output")]
     pub(super) columns: Vec<String>,
     #[command(flatten)]
-    pub(super) scope: ScopeArgs,
-    #[command(flatten)]
-    pub(super) output: OutputArgs,
-    #[command(flatten)]
-    pub(super) limits: LimitArgs,
-    #[command(flatten)]
-    pub(super) many: ManyArgs,
-    #[command(flatten)]
-    pub(super) open: OpenWithArgs,
-    #[command(flatten)]
-    pub(super) library: LibraryArgs,
-    #[command(flatten)]
-    pub(super) classes: ClassArgs,
+    pub(super) how: AskArgs,
 }
 
 impl Args {
@@ -109,6 +96,6 @@ impl Args {
     }
 
     pub(in crate::cli) fn output(&self) -> &OutputArgs {
-        &self.output
+        &self.how.output
     }
 }

@@ -7,7 +7,7 @@ mod plans;
 
 use super::complain;
 use super::output::must_differ;
-use super::reports::{self, asking, inputs, open, tell};
+use super::reports::{self, inputs, open, tell};
 pub(super) use args::Args;
 use named::{give_params, named};
 use nsq_ask::input::shortest_names;
@@ -19,7 +19,7 @@ use plans::heading_of;
 use std::path::{Path, PathBuf};
 
 pub(super) fn run(args: &Args) -> Result<u8> {
-    let mut catalog = args.library.load()?;
+    let mut catalog = args.how.library.load()?;
     let args = &args.sorted(&catalog)?;
     if let Some(page) = args.page(&catalog)? {
         return page::run(args, page);
@@ -28,8 +28,8 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         return Err(Error::usage("--layout needs a page", "`nsq list --pages` lists the pages"));
     }
     let paths = reports::named(&args.reports)?;
-    let read = paths.iter().map(PathBuf::as_path).chain(args.open.trace());
-    must_differ(args.output.output.as_deref(), read)?;
+    let read = paths.iter().map(PathBuf::as_path).chain(args.how.open.trace());
+    must_differ(args.how.output.output.as_deref(), read)?;
     let is_nsys = args.columns == ["nsys"];
     let layout = if is_nsys { Layout::Nsys(NsysUnits::default()) } else { Layout::Own };
     let named = named(&mut catalog, &args.query)?;
@@ -38,7 +38,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let plans =
         named.into_iter().map(|one| one.plan(&catalog, &layout)).collect::<Result<Vec<Plan>>>()?;
     let chosen = if is_nsys { &[] } else { chosen_columns(args, &plans)? };
-    args.classes.choose(&mut catalog, plans.iter().map(|plan| plan.sql.as_str()))?;
+    args.how.classes.choose(&mut catalog, plans.iter().map(|plan| plan.sql.as_str()))?;
     ask(args, &catalog, &plans, chosen, &paths)
 }
 
@@ -51,26 +51,28 @@ fn ask(
     paths: &[PathBuf],
 ) -> Result<u8> {
     // Explanations are for people; programs read the columns.
-    let is_for_people = args.output.format()?.is_for_people();
-    let asking = Request {
-        params: args.param.clone(),
-        explains: is_for_people,
-        ..asking(catalog, &args.scope, &args.classes, &args.limits, &args.many)
-    };
+    let is_for_people = args.how.output.format()?.is_for_people();
+    let asking =
+        Request { params: args.param.clone(), explains: is_for_people, ..args.how.request(catalog) };
     // People tell reports apart by short names; programs join them by the path that was given.
     let names = match is_for_people {
         true => shortest_names(paths),
         false => paths.iter().map(|path| path.display().to_string()).collect(),
     };
     let are_several = paths.len() > 1;
-    let options = args.open.for_reports(paths)?;
+    let options = args.how.open.for_reports(paths)?;
     let opener = |path: &Path| open(path, &options);
     let mut begun = asking.queries(&inputs(paths, names, &opener), plans)?;
     let answered = (begun.reports.len(), paths.len());
     let (code, is_shown) = match are_several {
         true => {
             tell(&begun.reports, 0, true);
-            reports::complain(&begun.failures, answered, &args.many, args.output.output.as_deref())
+            reports::complain(
+                &begun.failures,
+                answered,
+                &args.how.many,
+                args.how.output.output.as_deref(),
+            )
         }
         // Data that is missing for one query does not keep the report from answering the others.
         false => {
@@ -94,7 +96,7 @@ fn ask(
     if !begun.has_answers() {
         return Ok(code);
     }
-    args.output.write_columns(&columns, plans.len(), |writer| {
+    args.how.output.write_columns(&columns, plans.len(), |writer| {
         writer.use_threads(asking.limits.threads);
         begun.results(&mut |plan, rows| {
             writer.result(&heading_of(plan, &heading), |sink| rows(sink)).map(drop)

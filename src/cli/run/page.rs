@@ -30,13 +30,7 @@ pub(super) fn run(args: &Args, name: &str) -> Result<u8> {
         reports: args.reports.clone(),
         param: args.param.clone(),
         layout: args.layout.clone(),
-        scope: args.scope.clone(),
-        output: args.output.clone(),
-        limits: args.limits.clone(),
-        many: args.many.clone(),
-        open: args.open.clone(),
-        library: args.library.clone(),
-        classes: args.classes.clone(),
+        how: args.how.clone(),
     }
     .run(name)
 }

@@ -43,6 +43,44 @@ fn differing(json: &str) -> Vec<String> {
     .collect()
 }
 
+/// The fourth of six products is a tenth slower: what the sum over all six hides.
+#[test]
+fn one_launch_of_several_is_found_by_its_place_in_the_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let parts = ["gemm_tn", "add_kernel", "mul_kernel", "gelu_kernel", "softmax_kernel"];
+    let of = |seed: u64, slower: f64, name: &str| {
+        let mut program = layers(seed, parts, [90.0, 9.0, 8.0, 10.0, 30.0]);
+        program.kernels[3 * parts.len()].mean_ns *= slower;
+        program.write(folder.path(), name)
+    };
+    let base: Vec<String> = (0..4).map(|n| of(n, 1.0, &format!("base{n}"))).collect();
+    let slow: Vec<String> = (4..8).map(|n| of(n, 1.1, &format!("slow{n}"))).collect();
+    let fast: Vec<String> = (8..12).map(|n| of(n, 1.0 / 1.1, &format!("fast{n}"))).collect();
+    let spots = |a: &[String], b: &[String], format: &str| {
+        let mut args = vec!["diff", "--a"];
+        args.extend(a.iter().map(String::as_str));
+        args.push("--b");
+        args.extend(b.iter().map(String::as_str));
+        args.extend(["-f", format]);
+        stdout(&args)
+    };
+    for (b, verdict, change) in [(&slow, "slower", 10.0), (&fast, "faster", -9.1)] {
+        let found = table(&spots(&base, b, "json"), "spots");
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!((&found[0]["nth"], &found[0]["nth_count"]), (&4.into(), &6.into()));
+        assert_eq!(
+            (found[0]["name"].as_str(), found[0]["verdict"].as_str()),
+            (Some("gemm_tn"), Some(verdict))
+        );
+        assert!((found[0]["change_pct"].as_f64().unwrap() - change).abs() < 1.5, "{found:?}");
+        for format in ["text", "markdown", "html"] {
+            let page = spots(&base, b, format);
+            assert!(page.contains(&format!("{verdict}: launch 4 of 6 of")), "{format}: {page}");
+        }
+    }
+    assert_eq!(table(&spots(&base[..2], &base[2..], "json"), "spots"), [] as [Value; 0]);
+}
+
 #[test]
 fn what_was_fused_replaced_added_or_removed_is_told() {
     let folder = tempfile::tempdir().unwrap();

@@ -76,7 +76,7 @@ fn texts_of<'a>(table: &'a ResultTable, column: &str) -> Vec<&'a str> {
 const MAX_ASKING: usize = 8;
 
 /// A statement that is ready to run.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Plan {
     /// Name and version of the query. `None` for a user's statement.
     pub query: Option<(String, u32)>,
@@ -267,22 +267,11 @@ impl Plan {
             catalog.relation_names().any(|name| name == word || name == plain) || word == "scope"
         };
         Self {
-            query: None,
-            title: String::new(),
             sql: sql.to_owned(),
             origin,
-            bindings: Vec::new(),
-            columns: Vec::new(),
             origins: origins::origins(sql, catalog),
-            asks: Vec::new(),
-            findings: None,
-            across: false,
             reads: words_in(sql).into_iter().filter(is_relation).collect(),
-            requires: Vec::new(),
-            rows_if: None,
-            known_by: None,
-            is_built_in: false,
-            as_recorded: false,
+            ..Self::default()
         }
     }
 

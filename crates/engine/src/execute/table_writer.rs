@@ -61,22 +61,12 @@ impl Session {
         limits: &Limits,
     ) -> Result<()> {
         let plan = Plan {
-            query: None,
-            title: String::new(),
             sql: format!("SELECT * FROM {name} WHERE {condition}"),
             origin: (relation.file.clone(), relation.sql_line),
-            bindings: Vec::new(),
-            asks: Vec::new(),
-            findings: None,
-            across: false,
             columns: relation.header.columns.iter().map(|spec| spec.to_column()).collect(),
-            origins: Vec::new(),
             reads: vec![name.to_owned()],
-            requires: Vec::new(),
-            rows_if: None,
-            known_by: None,
             is_built_in: self.installation.built_in.has(&relation.header.name, &relation.text),
-            as_recorded: false,
+            ..Plan::default()
         };
         self.run(&plan, limits, sink).map(|_| ())
     }

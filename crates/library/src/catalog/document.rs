@@ -1,7 +1,8 @@
 //! One tree for JSON with comments and for YAML. It keeps the order of keys, and duplicate keys.
 
 use super::entry::Content;
-use jsonc_parser::{CollectOptions, ParseOptions, ast, parse_to_ast};
+use jsonc_parser::{CollectOptions, ast, parse_to_ast};
+use nsq_render::seed::analyzer::WITH_COMMENTS;
 use nsq_value::error::{Error, Result};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt;
@@ -67,19 +68,7 @@ impl Document {
 }
 
 fn read_json(file: &str, text: &str) -> Result<Document> {
-    let options = ParseOptions {
-        allow_comments: true,
-        allow_trailing_commas: true,
-        allow_loose_object_property_names: false,
-        allow_missing_commas: false,
-        allow_single_quoted_strings: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
-    };
-    let parsed = parse_to_ast(text, &CollectOptions::default(), &options).map_err(|error| {
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &WITH_COMMENTS).map_err(|error| {
         Error::catalog(
             file,
             error.line_display(),

@@ -8,7 +8,7 @@ use super::merged::{Merged, Numbered, rank_of};
 use super::places::{Place, Places, Writer};
 use super::tables::{Batch, OPEN, UNTIMED};
 use super::{ImportOptions, Imported};
-use foldhash::{HashMap, HashMapExt};
+use foldhash::HashMap;
 use nsq_sweep::classify::FunctionName;
 use nsq_value::error::{Error, Result};
 use std::collections::BTreeMap;
@@ -28,9 +28,10 @@ pub(super) struct Count {
 const CATEGORIES: usize = 256;
 
 /// Turns events into rows, in the order of the trace.
+#[derive(Default)]
 pub(super) struct Recorder {
     pub(super) options: ImportOptions,
-    pub(super) batches: SyncSender<Batch>,
+    batches: Option<SyncSender<Batch>>,
     pub(super) batch: Batch,
     pub(super) texts: HashMap<Box<str>, i64>,
     /// Text id of a kernel's name → text id of its short name.
@@ -73,33 +74,7 @@ pub(super) struct Recorder {
 
 impl Recorder {
     pub(super) fn new(options: ImportOptions, batches: SyncSender<Batch>) -> Self {
-        Self {
-            options,
-            batches,
-            batch: Batch::default(),
-            texts: HashMap::new(),
-            short_names: HashMap::new(),
-            ids: Ids::default(),
-            process_names: BTreeMap::new(),
-            thread_names: BTreeMap::new(),
-            processes: BTreeMap::new(),
-            owner: None,
-            has_unowned: false,
-            merged: Merged::default(),
-            numbered: Numbered::default(),
-            links: Links::default(),
-            places: Places::default(),
-            placed: (None, None),
-            frames: 0,
-            domains: BTreeMap::new(),
-            streams: BTreeMap::new(),
-            counts: HashMap::new(),
-            ranges: 0,
-            kernels: 0,
-            span_ns: None,
-            has_phases: false,
-            imported: Imported::default(),
-        }
+        Self { options, batches: Some(batches), ..Self::default() }
     }
 
     /// Like [`Self::take`], for an event whose text was repaired.
@@ -259,7 +234,8 @@ impl Recorder {
     pub(super) fn send(&mut self) -> Result<()> {
         let fresh = Batch { texts: Vec::new(), rows: Vec::with_capacity(BATCH) };
         let batch = std::mem::replace(&mut self.batch, fresh);
-        self.batches.send(batch).map_err(|_| Error::Interrupted)
+        let sent = self.batches.as_ref().map_or(Ok(()), |batches| batches.send(batch));
+        sent.map_err(|_| Error::Interrupted)
     }
 
     /// The trace has objects, but no object is an event.

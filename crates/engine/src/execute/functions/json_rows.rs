@@ -171,7 +171,7 @@ impl TableFunction for Rows {
             None => context.set_result(rusqlite::types::Null),
             Some(Cell::Int(int)) => context.set_result(int),
             Some(Cell::Real(real)) => context.set_result(real),
-            Some(Cell::Text(place)) => context.set_result(&self.texts.text(place)),
+            Some(Cell::Text(place)) => context.set_result(self.texts.text(place)),
         }
     }
 }

@@ -81,7 +81,7 @@ pub(super) fn register_naming(
     time_set::register(connection)?;
     time_spans::register(connection)?;
     aggregate(connection, "busy_ns", 2, add_busy, |intervals| {
-        within_64_bits("busy_ns", TimeSet::union_of(intervals).length().into())
+        within_64_bits("busy_ns", TimeSet::union_of(intervals).length())
     })
 }
 

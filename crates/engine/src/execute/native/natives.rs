@@ -28,6 +28,7 @@ pub(super) struct Sources<'a> {
 }
 
 /// The native relations of a connection and the data that they answer from.
+#[derive(Default)]
 pub struct Natives {
     pub(super) database: PathBuf,
     pub(super) natives: Vec<Native>,
@@ -63,24 +64,7 @@ impl fmt::Debug for Natives {
 impl Natives {
     /// No relations yet.
     pub(super) fn new(connection: &Connection, limits: &Limits) -> Self {
-        Self {
-            database: path_of(connection),
-            natives: Vec::new(),
-            inputs: Vec::new(),
-            rules: Arc::default(),
-            store: Arc::default(),
-            limits: limits.clone(),
-            loads: None,
-            projections: Vec::new(),
-            occupancies: Vec::new(),
-            selection: OnceLock::new(),
-            slices: OnceLock::new(),
-            slicing: Mutex::default(),
-            findings: None,
-            projecting: Mutex::default(),
-            occupying: Mutex::default(),
-            failures: Mutex::default(),
-        }
+        Self { database: path_of(connection), limits: limits.clone(), ..Self::default() }
     }
 
     pub(super) fn native(&self, object: &str) -> Option<&Native> {

@@ -70,6 +70,20 @@ pub struct AnalysisArgs {
     pub layout: CsvLayout,
 }
 
+/// JSON in which comments and trailing commas are allowed.
+pub const WITH_COMMENTS: ParseOptions = ParseOptions {
+    allow_comments: true,
+    allow_trailing_commas: true,
+    allow_loose_object_property_names: false,
+    allow_missing_commas: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
+
 const TOP: [&str; 2] = ["inputs", "kernel_to_class_map"];
 const INPUT: [&str; 5] = ["format", "title", "nsys_csv_file_path", "nsys_report", "analysis_args"];
 const CSV: [&str; 3] = ["kernel_sum", "nvtx_proj_trace", "mem_time_sum"];
@@ -95,19 +109,7 @@ impl Config {
     pub fn parse(file: &Path, text: &str) -> Result<Self> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let json = Json { file, text };
-        let options = ParseOptions {
-            allow_comments: true,
-            allow_trailing_commas: true,
-            allow_loose_object_property_names: false,
-            allow_missing_commas: false,
-            allow_single_quoted_strings: false,
-            allow_hexadecimal_numbers: false,
-            allow_unary_plus_numbers: false,
-            allow_bare_decimal_point_numbers: false,
-            allow_non_finite_numbers: false,
-            allow_extended_string_escapes: false,
-        };
-        let parsed = parse_to_ast(text, &CollectOptions::default(), &options).map_err(|e| {
+        let parsed = parse_to_ast(text, &CollectOptions::default(), &WITH_COMMENTS).map_err(|e| {
             json.fault(
                 e.range().start,
                 &e.kind().to_string(),
@@ -208,7 +210,7 @@ fn read_args(json: &Json<'_>, args: &Value<'_>) -> Result<AnalysisArgs> {
         gpus: args.count("num_of_gpus")?,
         tag: args.text("nvtx_tag_of_iter")?,
         layout: CsvLayout {
-            with_header: args.flag("with_header")?.unwrap_or(true),
+            without_header: args.flag("with_header")? == Some(false),
             time_scale_to_ms: args.positive("time_scale_to_ms")?,
             ignores_units: false,
             kernel_time: column("kernel_total_time_idx")?,
@@ -266,7 +268,7 @@ mod tests {
         assert_eq!(one.args.tag.as_deref(), Some("a,b=11#"));
         assert_eq!(one.args.layout.kernel_name, Some(-1));
         assert_eq!(one.args.layout.time_scale_to_ms, Some(1e-3));
-        assert!(!one.args.layout.with_header);
+        assert!(one.args.layout.without_header);
         let report = Source::Report { path: "r.sqlite".into(), with_nvtx: false, with_mem: true };
         assert_eq!((&two.source, &two.args), (&report, &AnalysisArgs::default()));
     }

@@ -5,10 +5,10 @@ use csv::ByteRecord;
 /// The positions of columns, for tables without known column names.
 ///
 /// Positions start at 0; a negative position counts from the end of the row.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct CsvLayout {
-    /// The first row is a header.
-    pub with_header: bool,
+    /// The first row is no header.
+    pub without_header: bool,
     /// Milliseconds per unit of the times. `None`: the unit of the header, else nanoseconds.
     pub time_scale_to_ms: Option<f64>,
     /// Ignore the header's unit of a column whose position is given, as the seed does.
@@ -29,24 +29,6 @@ pub struct CsvLayout {
     pub memory_time: Option<i64>,
     /// Count in the memory table; default 2.
     pub memory_calls: Option<i64>,
-}
-
-impl Default for CsvLayout {
-    fn default() -> Self {
-        Self {
-            with_header: true,
-            time_scale_to_ms: None,
-            ignores_units: false,
-            kernel_time: None,
-            kernel_calls: None,
-            kernel_name: None,
-            range_name: None,
-            range_dur: None,
-            memory_name: None,
-            memory_time: None,
-            memory_calls: None,
-        }
-    }
 }
 
 /// What the cells of a column are.

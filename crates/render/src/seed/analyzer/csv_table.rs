@@ -62,7 +62,7 @@ fn read(file: &Path, bytes: &[u8], layout: &CsvLayout, wanted: &[Wanted]) -> Res
     let mut records = reader.byte_records();
     let mut waiting: Vec<ByteRecord> = Vec::new();
     let mut columns = None;
-    if layout.with_header {
+    if !layout.without_header {
         for record in records.by_ref().take(PREAMBLE) {
             let record = record.map_err(|e| broken(file, &e))?;
             columns = Columns::named(&record, wanted, layout);
@@ -272,7 +272,7 @@ mod tests {
         let read = with(odd.as_bytes(), &as_the_seed).unwrap();
         assert_eq!(read, [sum(100, 2, "k")]);
         let layout = CsvLayout {
-            with_header: false,
+            without_header: true,
             kernel_time: Some(0),
             kernel_calls: Some(1),
             kernel_name: Some(-1),

@@ -8,6 +8,6 @@ mod csv_table;
 mod json;
 
 pub use class_keys::SeedMap;
-pub use config::{ClassKeys, Config, ConfigInput, Source};
+pub use config::{ClassKeys, Config, ConfigInput, Source, WITH_COMMENTS};
 pub use csv_columns::CsvLayout;
 pub use csv_table::{read_kernels, read_memory, read_ranges};
