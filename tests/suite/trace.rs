@@ -372,6 +372,7 @@ fn a_trace_and_an_export_of_the_same_events_give_equal_answers() {
         "mfu",
         "module_time",
         "op_efficiency",
+        "paced_idle",
         "python_line_time",
         "tensor_core_use",
         "work_coverage",

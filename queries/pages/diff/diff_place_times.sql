@@ -26,8 +26,8 @@ checks:
   - nth BETWEEN 1 AND nth_count
 when_empty: "the report has fewer than five steps, or no kernel is launched several times, and equally often, in each step"
 limits: >-
-  Kernels with 1 % of the kernel time of the steps, that each step launches equally often, 2 to 128 times. Of each GPU,
-  24 of the steps that count in diff_gpu_work, evenly spread.
+  Kernels with 1 % of the kernel time of the steps, that each step launches equally often, 2 to 128 times. Up to 24
+  of each GPU's steps that count in diff_gpu_work, evenly spread.
 see_also: [diff_spots, diff_gpu_work]
 ---*/
 WITH

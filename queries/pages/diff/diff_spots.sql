@@ -26,7 +26,7 @@ columns:
   - {name: b_ns, type: duration, unit: ns, label: "B", priority: 0, doc: "The same in B."}
   - {name: change_pct, type: percent, unit: percent, label: "relative", priority: 0, doc: "Change of B against A, in percent of A."}
   - {name: noise_pct, type: percent, unit: percent, label: "noise bound", priority: 0, doc: "A change within plus or minus this is noise. The confidence holds for all launches of the kernel and shape together."}
-  - {name: usual_pct, type: percent, unit: percent, label: "the others", priority: 1, doc: "Median of change_pct over all launches of the kernel and shape: what clocks or data change alike."}
+  - {name: usual_pct, type: percent, unit: percent, label: "the others", priority: 1, doc: "Median of change_pct over all launches of the kernel and shape: what clocks or data change for all."}
 checks:
   - verdict IN ('slower', 'faster')
   - abs(change_pct) > noise_pct
