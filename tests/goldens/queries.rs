@@ -174,10 +174,11 @@ fn goldens_of_queries_only() -> Result<(), Failed> {
 
 /// Queries that compare reports, and have no rows for one: see `tests/suite/diff` and
 /// `ranks.rs`.
-const ROWS_FROM_SEVERAL: [&str; 9] = [
+const ROWS_FROM_SEVERAL: [&str; 10] = [
     "clock_steps",
     "diff_causes",
     "diff_clocks",
+    "diff_place_times",
     "diff_places",
     "diff_regressions",
     "diff_replaced",
