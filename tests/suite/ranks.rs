@@ -898,7 +898,8 @@ fn in_step(folder: &Path, ranks: &[i64], steps: i64, own: impl Fn(i64, i64) -> i
 /// One rank sets the pace, or two, or another one in each step.
 #[test]
 fn the_verdict_says_whether_some_ranks_are_slow_or_another_one_each_time() {
-    let cases: [(fn(i64, i64) -> i64, &str, &str); 3] = [
+    type Own = fn(i64, i64) -> i64;
+    let cases: [(Own, &str, &str); 3] = [
         (
             |rank, _| if rank == 2 { 1300 } else { 1000 },
             "Rank 2 makes the others wait most.",
