@@ -567,7 +567,7 @@ fn a_map_is_chosen_by_name_or_file() {
         ask("default"),
         [
             "communication,activity: communication,1000",
-            "gemm,(?i)gemm|gemv|matmul|nvjet|xmma|Cijk_|wvSplitK|wgmma|addmm|(^|[^a-z])b?mm_,900",
+            "gemm,(?i)gemm|gemv|matmul|mul_mat_|nvjet|xmma|Cijk_|wvSplitK|wgmma|addmm|(^|[^a-z])b?mm_,900",
             "others,,300",
         ]
     );
