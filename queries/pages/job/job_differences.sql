@@ -20,7 +20,7 @@ columns:
   - {name: what, type: text, priority: 0, doc: "Name of the class, or function name of the kernel."}
   - {name: class, type: text, priority: 2, doc: "Class of the kernels."}
   - {name: total_ns, type: duration, unit: ns, label: "time", priority: 1, doc: "Time of these kernels on the rank; the mean of its reports."}
-  - {name: other_ns, type: duration, unit: ns, label: "time of the others", priority: 1, doc: "Of two ranks, the time of the other one; else the median of all ranks."}
+  - {name: other_ns, type: duration, unit: ns, label: "time of the others", priority: 1, doc: "Of two ranks, the time of the other one; else the median of all ranks, of an even number the smaller of the two in the middle."}
   - {name: excess_ns, type: duration, unit: ns, label: "longer by", priority: 0, doc: "total_ns - other_ns."}
   - {name: call_count, type: int, unit: count, label: "calls", priority: 1, doc: "Kernels on the rank; the mean of its reports."}
   - {name: other_call_count, type: int, unit: count, label: "calls of the others", priority: 1, doc: "Kernels of the others, as other_ns. If it differs, the rank has other work; if not, the same work takes longer."}
@@ -79,17 +79,26 @@ filled AS MATERIALIZED (
     AND used.class = kind.class
     AND used.what = kind.what
 ),
+ordered AS (
+  SELECT
+    *,
+    count(*) OVER (PARTITION BY level, class, what) AS seen_count,
+    row_number() OVER (PARTITION BY level, class, what ORDER BY total_ns, place) AS time_place,
+    row_number() OVER (PARTITION BY level, class, what ORDER BY call_count, place) AS count_place
+  FROM filled
+),
+-- As in job_ranks: of an even number of ranks, the smaller of the two in the middle.
 usual AS MATERIALIZED (
   SELECT
     level,
     class,
     what,
-    count(*) AS seen_count,
+    max(seen_count) AS seen_count,
     sum(total_ns) AS sum_ns,
     sum(call_count) AS sum_count,
-    median(total_ns) AS median_ns,
-    median(call_count) AS median_count
-  FROM filled
+    max(CASE WHEN 2 * time_place <= seen_count + 1 THEN total_ns END) AS median_ns,
+    max(CASE WHEN 2 * count_place <= seen_count + 1 THEN call_count END) AS median_count
+  FROM ordered
   GROUP BY level, class, what
 ),
 compared AS (
