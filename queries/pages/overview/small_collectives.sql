@@ -21,7 +21,7 @@ columns:
   - {name: mean_ns, type: duration, unit: ns, label: "mean", priority: 1, doc: "Mean time of one."}
   - {name: exposed_ns, type: duration, unit: ns, label: "exposed", priority: 1, doc: "Mean time in a step in which they run without a compute kernel."}
   - {name: exposed_pct, type: percent, unit: percent, label: "% of exposed communication", priority: 1, doc: "The same, of all exposed communication."}
-  - {name: is_batch_norm, type: bool, priority: 2, doc: "Whether the program has ranges of PyTorch's SyncBatchNorm or kernels of it."}
+  - {name: is_batch_norm, type: bool, priority: 2, doc: "Whether the program has ranges of PyTorch's SyncBatchNorm, or its kernels."}
 checks:
   - exposed_ns >= 0
 limits: Sizes must be known. One that waits for a late rank counts with the wait.

@@ -17,9 +17,9 @@ columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU of the phase, as in capture_phase."}
   - {name: pid, type: id, priority: 0, doc: "Operating system process ID."}
   - {name: phase, type: text, priority: 0, doc: "start-up or tail, as in capture_phase."}
-  - {name: function_name, type: text, label: "call", priority: 0, doc: "Function of the operating system that the thread is in; null outside CUDA and outside such calls."}
-  - {name: role, type: text, priority: 1, doc: "What the function waits for or does, as in os_function; null outside such calls."}
-  - {name: total_ns, type: duration, unit: ns, label: "time", priority: 0, doc: "Time of the thread in it; outside such calls, only while the GPU does nothing for the process."}
+  - {name: function_name, type: text, label: "call", priority: 0, doc: "Function of the operating system that the thread is in; null outside CUDA and outside these calls."}
+  - {name: role, type: text, priority: 1, doc: "What the function waits for or does, as in os_function; null outside these calls."}
+  - {name: total_ns, type: duration, unit: ns, label: "time", priority: 0, doc: "Time of the thread in it; outside these calls, only while the GPU does nothing for the process."}
   - {name: phase_ns, type: duration, unit: ns, label: "whole phase", priority: 1, doc: "Length of the phase; of the tail, until the last CUDA call or GPU operation."}
 checks:
   - total_ns <= phase_ns

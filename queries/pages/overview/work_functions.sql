@@ -90,7 +90,7 @@ called AS MATERIALIZED (
     AND NOT '/' || frame.file_name GLOB '*/selectors.py'
     AND NOT '/' || frame.file_name GLOB '*/threading.py'
 ),
--- All of it, and what is left without the data loader.
+-- All work, and what is left without the data loader.
 counted AS MATERIALIZED (
   SELECT 0 AS is_apart, start_ns, end_ns
   FROM work

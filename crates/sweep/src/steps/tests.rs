@@ -381,6 +381,49 @@ fn many_small_steps_before_a_long_part_are_no_steps() {
 }
 
 #[test]
+fn levels_before_work_of_the_host_are_no_steps() {
+    let program = |pause: i64| {
+        let mut program = Program::default();
+        for _ in 0..40 {
+            program.begin();
+            program.launch(9);
+            for _ in 0..8 {
+                program.launch_all(10..15);
+                program.read_back();
+            }
+            program.launch(16);
+            program.read_back();
+            program.at += pause;
+        }
+        program
+    };
+    let evaluated = program(2_000);
+    assert_eq!(evaluated.found(), evaluated.begins);
+    assert_eq!(program(0).found().len(), 320);
+}
+
+#[test]
+fn layers_without_the_host_before_an_optimizer_are_no_steps() {
+    let program = |tensors: usize| {
+        let mut program = Program::default();
+        for _ in 0..12 {
+            program.begin();
+            program.launch_all([2, 3]);
+            // A layer of equal parts, whose kernels the optimizer has, too.
+            for _ in 0..64 {
+                program.launch_all((0..7).flat_map(|_| [20, 21, 22, 23]).chain([24, 25]));
+            }
+            program.read_back();
+            program.launch_all(vec![23; tensors]);
+        }
+        program
+    };
+    let trained = program(2_000);
+    assert_eq!(trained.found().len(), 12);
+    assert_ne!(program(10).found().len(), 12);
+}
+
+#[test]
 fn copies_in_a_step_are_no_steps() {
     let mut program = Program::default();
     for _ in 0..20 {
