@@ -429,7 +429,7 @@ impl Sequence {
         outer.len() >= MANY && (2..=FEW).contains(&count) && self.are_apart(&outer.cuts)
     }
 
-    /// Whether `inner` has layers of a step: few kernels without the host, where each part of `outer` ends with it, and has
+    /// Whether `inner` has layers of a step: at most some dozens of kernels without the host, where each part of `outer` ends with it, and has
     /// other kernels, too, as an optimizer launches for each tensor.
     fn has_layers(&self, outer: &Repeat, inner: &Repeat, times: &Times) -> bool {
         let (all, inside) = (times.kernels_of(outer), times.kernels_of(inner));
@@ -437,7 +437,7 @@ impl Sequence {
             |pair: &&[u32]| self.touches_host[pair[0] as usize..pair[1] as usize].contains(&true);
         let met = inner.cuts.windows(2).filter(meets).count();
         outer.len() > 2
-            && times.usual_kernels(inner) <= LAYER
+            && times.usual_kernels(inner) <= LARGE_GRAPH
             && all.saturating_sub(inside) as f64 >= OTHER_LAUNCHES * all as f64
             && met as f32 <= OTHER_WORK * inner.len() as f32
             && self.meets_host(outer)

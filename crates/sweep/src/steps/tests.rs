@@ -391,36 +391,39 @@ fn levels_before_work_of_the_host_are_no_steps() {
                 program.launch_all(10..15);
                 program.read_back();
             }
-            program.launch(16);
-            program.read_back();
             program.at += pause;
         }
         program
     };
     let evaluated = program(2_000);
     assert_eq!(evaluated.found(), evaluated.begins);
-    assert_eq!(program(0).found().len(), 320);
+    let built = program(0);
+    assert_ne!(built.found(), built.begins);
 }
 
 #[test]
 fn layers_without_the_host_before_an_optimizer_are_no_steps() {
-    let program = |tensors: usize| {
+    let program = |tensors: usize, reads: bool| {
         let mut program = Program::default();
         for _ in 0..12 {
             program.begin();
-            program.launch_all([2, 3]);
-            // A layer of equal parts, whose kernels the optimizer has, too.
+            // A layer of equal parts, with a kernel that the optimizer has, too.
             for _ in 0..64 {
-                program.launch_all((0..7).flat_map(|_| [20, 21, 22, 23]).chain([24, 25]));
+                program.launch_all((0..7).flat_map(|_| [20, 21, 22, 23]).chain([24, 25, 26]));
+                if reads {
+                    program.read_back();
+                }
             }
-            program.read_back();
+            program.launch(1);
+            program.wait();
             program.launch_all(vec![23; tensors]);
         }
         program
     };
-    let trained = program(2_000);
-    assert_eq!(trained.found().len(), 12);
-    assert_ne!(program(10).found().len(), 12);
+    assert_eq!(program(2_000, false).found().len(), 12);
+    // With little else, and where the host reads after each, these may be steps.
+    assert_ne!(program(20, false).found().len(), 12);
+    assert_ne!(program(2_000, true).found().len(), 12);
 }
 
 #[test]
