@@ -7,18 +7,20 @@ why: A program that reads files for seconds before a few steps, or computes on t
 kind: info
 internal: true
 tags: [api, osrt]
-reads: [all_cuda_call, all_gpu_busy, all_os_call, capture_phase, os_function]
+reads: [all_cuda_call, all_gpu_busy, all_os_call, capture_phase, os_function, string]
 requires: [cuda_call, "gpu_op | graph_trace"]
 rows_if: "EXISTS (SELECT 1 FROM capture_phase WHERE phase IN ('start-up', 'tail') AND end_ns - start_ns >= 500000000)"
 params:
   - {name: at_least, type: duration, default: 500ms, min: 0, doc: "Shortest phase."}
-  - {name: least_pct, type: real, default: 20, min: 0, max: 100, doc: "Smallest share of the phase, in percent."}
+  - {name: least_pct, type: real, default: 20, min: 0, max: 100, doc: "Smallest share of the phase, in percent; for allocations, half."}
+  - {name: many, type: int, default: 200, min: 1, doc: "Fewest calls that allocate or free memory."}
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU of the phase, as in capture_phase."}
   - {name: pid, type: id, priority: 0, doc: "Operating system process ID."}
   - {name: phase, type: text, priority: 0, doc: "start-up or tail, as in capture_phase."}
-  - {name: function_name, type: text, label: "call", priority: 0, doc: "Function of the operating system that the thread is in; null outside CUDA and outside these calls."}
-  - {name: role, type: text, priority: 1, doc: "What the function waits for or does, as in os_function; null outside these calls."}
+  - {name: function_name, type: text, label: "call", priority: 0, doc: "Function of the operating system that the thread is in, or the first one by name that allocates; null outside CUDA and outside these calls."}
+  - {name: role, type: text, priority: 1, doc: "What the function waits for or does, as in os_function; memory for all calls of CUDA that allocate or free memory; null outside these calls."}
+  - {name: call_count, type: int, unit: count, label: "calls", priority: 1, doc: "Number of these calls; null outside them."}
   - {name: total_ns, type: duration, unit: ns, label: "time", priority: 0, doc: "Time of the thread in it; outside these calls, only while the GPU does nothing for the process."}
   - {name: phase_ns, type: duration, unit: ns, label: "whole phase", priority: 1, doc: "Length of the phase; of the tail, until the last CUDA call or GPU operation."}
 checks:
@@ -114,12 +116,35 @@ own AS (
   FROM taken
   GROUP BY phase_no
 ),
+-- Many of these are no start of a program, but steps of another part.
+allocating AS MATERIALIZED (
+  SELECT string_id
+  FROM string
+  WHERE text GLOB 'cudaMalloc*'
+    OR text GLOB 'cudaFree*'
+    OR text GLOB 'cuMemAlloc*'
+    OR text GLOB 'cuMemFree*'
+    OR text GLOB 'hipMalloc*'
+    OR text GLOB 'hipFree*'
+),
 part AS (
-  SELECT phase_no, function_name, name_id, busy_ns(start_ns, end_ns) AS total_ns
+  SELECT phase_no, function_name, name_id, count(*) AS call_count, busy_ns(start_ns, end_ns) AS total_ns
   FROM os
   GROUP BY phase_no, name_id
   UNION ALL
-  SELECT phase.phase_no, NULL, NULL, phase.end_ns - phase.start_ns - own.taken_ns
+  SELECT phase.phase_no, min(call.api_name), -1, count(*), sum(call.end_ns - call.start_ns)
+  FROM phase
+  JOIN thread
+    ON thread.phase_no = phase.phase_no
+  JOIN all_cuda_call AS call
+    ON call.global_tid = thread.global_tid
+    AND call.start_ns >= phase.start_ns
+    AND call.end_ns <= phase.end_ns
+  WHERE call.name_id IN (SELECT string_id FROM allocating)
+  GROUP BY phase.phase_no
+  HAVING count(*) >= :many
+  UNION ALL
+  SELECT phase.phase_no, NULL, NULL, NULL, phase.end_ns - phase.start_ns - own.taken_ns
   FROM phase
   JOIN own
     ON own.phase_no = phase.phase_no
@@ -129,11 +154,12 @@ SELECT
   phase.pid,
   phase.phase,
   part.function_name,
-  (SELECT role FROM os_function WHERE os_function.name_id = part.name_id) AS role,
+  iif(part.name_id = -1, 'memory', (SELECT role FROM os_function WHERE os_function.name_id = part.name_id)) AS role,
+  part.call_count,
   part.total_ns,
   phase.end_ns - phase.start_ns AS phase_ns
 FROM part
 JOIN phase
   ON phase.phase_no = part.phase_no
-WHERE 100.0 * part.total_ns >= :least_pct * (phase.end_ns - phase.start_ns)
+WHERE 100.0 * part.total_ns >= iif(part.name_id = -1, 0.5, 1) * :least_pct * (phase.end_ns - phase.start_ns)
 ORDER BY phase.gpu_id, phase.pid, phase.start_ns, part.total_ns DESC, part.function_name
