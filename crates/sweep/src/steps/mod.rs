@@ -122,6 +122,8 @@ const MANY_PARTS: u32 = 64;
 const OTHER_WORK: f32 = 0.05;
 /// … and the share of its kernels that are in none, if the host takes part in the step and in none of these.
 const OTHER_LAUNCHES: f64 = 0.2;
+/// … and how short these are, as a part of the usual time.
+const SHORT: f64 = 0.25;
 /// Parts that take turns, as one step.
 const TURNS: usize = 4;
 /// A long step may hold any number of short ones if it takes more than so many times their kernel time, as where a model
@@ -430,15 +432,18 @@ impl Sequence {
     }
 
     /// Whether `inner` has layers of a step: at most some dozens of kernels without the host, where each part of `outer` ends with it, and has
-    /// other kernels, too, as an optimizer launches for each tensor.
+    /// other kernels, too, that are short, as an optimizer launches for each tensor. Those of an evaluation are not.
     fn has_layers(&self, outer: &Repeat, inner: &Repeat, times: &Times) -> bool {
-        let (all, inside) = (times.kernels_of(outer), times.kernels_of(inner));
+        let share = |all: f64, inside: f64| (all - inside).max(0.0) / all.max(1.0);
+        let others = share(times.kernels_of(outer) as f64, times.kernels_of(inner) as f64);
+        let of_time = share(times.time_of(outer) as f64, times.time_of(inner) as f64);
         let meets =
             |pair: &&[u32]| self.touches_host[pair[0] as usize..pair[1] as usize].contains(&true);
         let met = inner.cuts.windows(2).filter(meets).count();
         outer.len() > 2
             && times.usual_kernels(inner) <= LARGE_GRAPH
-            && all.saturating_sub(inside) as f64 >= OTHER_LAUNCHES * all as f64
+            && others >= OTHER_LAUNCHES
+            && of_time <= SHORT * others
             && met as f32 <= OTHER_WORK * inner.len() as f32
             && self.meets_host(outer)
     }

@@ -403,7 +403,7 @@ fn levels_before_work_of_the_host_are_no_steps() {
 
 #[test]
 fn layers_without_the_host_before_an_optimizer_are_no_steps() {
-    let program = |tensors: usize, reads: bool| {
+    let program = |tensors: usize, ns: i64, reads: bool| {
         let mut program = Program::default();
         for _ in 0..12 {
             program.begin();
@@ -416,14 +416,18 @@ fn layers_without_the_host_before_an_optimizer_are_no_steps() {
             }
             program.launch(1);
             program.wait();
-            program.launch_all(vec![23; tensors]);
+            for _ in 0..tensors {
+                program.launch(23);
+                *program.sequence.kernel_ns.last_mut().unwrap() = ns;
+            }
         }
         program
     };
-    assert_eq!(program(2_000, false).found().len(), 12);
-    // With little else, and where the host reads after each, these may be steps.
-    assert_ne!(program(20, false).found().len(), 12);
-    assert_ne!(program(2_000, true).found().len(), 12);
+    assert_eq!(program(2_000, 1, false).found().len(), 12);
+    // With little else, before long kernels, and where the host reads after each, these may be steps.
+    assert_ne!(program(20, 1, false).found().len(), 12);
+    assert_ne!(program(2_000, 10, false).found().len(), 12);
+    assert_ne!(program(2_000, 1, true).found().len(), 12);
 }
 
 #[test]
