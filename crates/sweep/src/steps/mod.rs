@@ -431,8 +431,8 @@ impl Sequence {
         outer.len() >= MANY && (2..=FEW).contains(&count) && self.are_apart(&outer.cuts)
     }
 
-    /// Whether `inner` has layers of a step: some dozens of kernels without the host, while each part of `outer` has the host, and
-    /// short kernels, too, as an optimizer launches for each tensor. Those of an evaluation are not short.
+    /// Whether `inner` has layers of a step: some dozens of kernels without the host, while each part of `outer` has the
+    /// host, and short kernels, too, as an optimizer launches for each tensor. Those of an evaluation are not short.
     fn has_layers(&self, outer: &Repeat, inner: &Repeat, times: &Times) -> bool {
         let share = |all: f64, inside: f64| (all - inside).max(0.0) / all.max(1.0);
         let others = share(times.kernels_of(outer) as f64, times.kernels_of(inner) as f64);
