@@ -211,7 +211,7 @@ const ROWS_FROM_TRACES: [&str; 12] = [
 
 /// Findings that only real reports, seeded faults, captures of `tests/suite/facts`, `recipes` and `steps`, or the example show: see
 /// `tests/suite/findings.rs`.
-const ROWS_ON_REAL_REPORTS: [&str; 24] = [
+const ROWS_ON_REAL_REPORTS: [&str; 27] = [
     "allocating_range",
     "collective_traffic",
     "compile_gaps",
@@ -232,10 +232,13 @@ const ROWS_ON_REAL_REPORTS: [&str; 24] = [
     "peer_waits",
     "rank_wait",
     "shared_gpu",
+    "small_collectives",
     "small_copies",
     "step_trend",
     "tiny_kernels",
+    "unjudged_parts",
     "waited_ranges",
+    "work_functions",
 ];
 
 fn has_rows(query: &str) -> Result<(), Failed> {

@@ -376,6 +376,7 @@ fn a_trace_and_an_export_of_the_same_events_give_equal_answers() {
         "python_line_time",
         "tensor_core_use",
         "work_coverage",
+        "work_functions",
     ];
     // The payloads of a trace are PyTorch's sequence numbers, which are nothing to add up.
     let of_payloads = ["nvtx_category_sum"];

@@ -1,6 +1,6 @@
 /*---
 name: compiled_regions
-version: 1
+version: 2
 title: Graph breaks
 summary: Regions that torch.compile made, and the idle time between them, in one row.
 why: To see that Python runs between the parts of a compiled model while the GPU waits.
@@ -11,16 +11,16 @@ reads: [idle_part, judged_window, nvtx_range, string]
 requires: [idle_part, nvtx_range]
 rows_if: "EXISTS (SELECT 1 FROM string WHERE text GLOB 'Torch-Compiled Region: *')"
 params:
-  - {name: least, type: int, default: 4, min: 1, doc: "Fewest regions of a step."}
+  - {name: least, type: int, default: 4, min: 1, doc: "Fewest regions of a step, and fewest names of regions."}
 columns:
   - {name: region_count, type: real, unit: count, label: "regions a step", priority: 0, doc: "Regions in a step of a GPU, on average; without steps, in the whole window."}
   - {name: total_ns, type: duration, unit: ns, label: "idle between them", priority: 0, doc: "Idle time of the GPUs with the launching thread outside all regions."}
   - {name: idle_pct, type: percent, unit: percent, label: "% of idle time", priority: 0, doc: "total_ns as a share of the idle time before launches that were recorded."}
-limits: Regions inside other regions count, too. Only traces of PyTorch 2 and later have their names.
+limits: Regions inside other regions count, too. One region that runs again and again, as for each layer, has no row. Only traces of PyTorch 2 and later have their names.
 ---*/
 WITH
 region AS MATERIALIZED (
-  SELECT nvtx_range.start_ns, nvtx_range.end_ns
+  SELECT nvtx_range.start_ns, nvtx_range.end_ns, nvtx_range.range_text
   FROM nvtx_range
   JOIN (SELECT min(start_ns) AS start_ns, max(end_ns) AS end_ns FROM judged_window) AS win
     ON nvtx_range.start_ns BETWEEN win.start_ns AND win.end_ns
@@ -44,4 +44,6 @@ SELECT
 FROM idle
 CROSS JOIN step
 WHERE (SELECT count(*) FROM region) >= :least * step.count
+  -- A break leaves parts of other names. One region again and again is a loop of the program, as over micro-batches.
+  AND (SELECT count(DISTINCT range_text) FROM region) >= :least
 ORDER BY region_count

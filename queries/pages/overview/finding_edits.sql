@@ -42,7 +42,8 @@ found AS MATERIALIZED (
               AND finding_about.edit = 'wait=@'
               AND earlier.start_ns + earlier.dur_ns <= gpu.start_ns
           ),
-          sum(iif(finding.subject = '(no NVTX range)', finding.dur_ns, 0)) > 0.9 * sum(finding.dur_ns)
+          sum(iif(finding.subject = '(no NVTX range)', finding.dur_ns, 0)) > 0.9 * sum(finding.dur_ns),
+          sum(iif(finding.dur_ns >= 5000000, finding.dur_ns, 0)) > 0.9 * sum(finding.dur_ns)
         )
       FROM finding
       JOIN gpu_parts
@@ -99,7 +100,8 @@ SELECT
     replace(avoid, '@', '@' || (sums ->> 1)),
     CASE
       WHEN confidence = 'low' THEN 3
-      WHEN query = 'host_work' AND sums ->> 3 THEN 1.75
+      -- Code in no range may be what launches need, unless it takes far longer. What says more comes first.
+      WHEN query = 'host_work' AND sums ->> 3 THEN iif(sums ->> 4, 1.02, 1.75)
       -- No program overlaps perfectly.
       WHEN edit GLOB 'overlap=*' AND NOT edit GLOB '*PINNED*' THEN 1.1
       ELSE 1

@@ -373,3 +373,65 @@ fn steps_that_wait_for_kernels_of_another_thread_say_so() {
     assert!(screen.contains("In each step of thread 1, its own kernels take 1.47 ms"), "{screen}");
     assert!(screen.contains("those of other threads 16.56 ms, mostly `batch`."), "{screen}");
 }
+
+/// 12 ms of code in no range, then 250 kernels of 4 µs, one each 40 µs: the code is the larger fix, and nothing that launches
+/// need takes so long.
+#[test]
+fn code_that_takes_ten_milliseconds_comes_before_launches_without_ranges() {
+    let capture = Capture::new();
+    let (mut at, mut correlation) = (1_000 * MS, 0);
+    for _ in 0..40 {
+        at += 12 * MS;
+        for _ in 0..250 {
+            correlation += 1;
+            capture.launch(PID, at, "small", (at + 15 * US, at + 19 * US), correlation);
+            at += 40 * US;
+        }
+        correlation += 2;
+        let end = at + 8 * MS;
+        capture.launch(PID, at, "large", (at + 15 * US, end), correlation - 1);
+        let wait = (at + 20 * US, end + 5 * US);
+        capture.call(PID | 1, "cudaStreamSynchronize_v3020", wait, correlation, 0);
+        at = end + 10 * US;
+    }
+    assert_eq!(first_fixes(&capture)[..2], ["host_work", "launch_bound"]);
+    assert!(capture.screen().contains("\nHost-bound: the GPU idles for "));
+}
+
+/// A step waits 8 ms before a batch is uploaded. In poll, PyTorch waits for the workers of its data loader.
+#[test]
+fn a_program_of_pytorch_that_polls_before_uploads_may_wait_for_a_data_loader() {
+    let kernel = "void at::native::add(int)";
+    for (function, name, is_loader) in
+        [("poll", kernel, true), ("poll", "add", false), ("epoll_wait", kernel, false)]
+    {
+        let capture = Capture::new();
+        let (mut at, mut correlation) = (1_000 * MS, 0);
+        let waits = capture.text(function);
+        for _ in 0..40 {
+            capture.sql(&format!(
+                "INSERT INTO OSRT_API (start, end, eventClass, globalTid, nameId, returnValue, nestingLevel, callchainId, argumentsId)
+                 VALUES ({at}, {}, 27, {}, {waits}, 0, 0, 0, 0)",
+                at + 8 * MS,
+                PID | 1
+            ));
+            at += 8 * MS + 50 * US;
+            correlation += 3;
+            capture.call(PID | 1, "cudaMemcpyAsync_v3020", (at, at + 5 * US), correlation, 0);
+            capture.copy(PID, (at + 10 * US, at + 200 * US), correlation);
+            capture.sql(&format!(
+                "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET bytes = 4000000, copyKind = 1, srcKind = 1, dstKind = 2
+                 WHERE correlationId = {correlation}"
+            ));
+            let end = at + 6 * MS;
+            capture.launch(PID, at + 6 * US, name, (at + 201 * US, end), correlation + 1);
+            let wait = (at + 20 * US, end + 5 * US);
+            capture.call(PID | 1, "cudaStreamSynchronize_v3020", wait, correlation + 2, 0);
+            at = end + 10 * US;
+        }
+        let screen = capture.screen();
+        assert!(screen.contains("Paced from outside: "), "{screen}");
+        let words = "A DataLoader of PyTorch waits for its workers in poll: add workers";
+        assert_eq!(screen.contains(words), is_loader, "{screen}");
+    }
+}

@@ -424,3 +424,32 @@ fn one_long_kernel_is_judged() {
         assert_eq!(screen.contains(verdict), is_judged, "{screen}");
     }
 }
+
+/// A model of 100 files is read for 2 s, or for 0.2 s, before steps of half a second in all.
+#[test]
+fn files_that_are_read_for_longer_than_all_steps_are_on_the_first_screen() {
+    for (read_ms, is_long) in [(20, true), (2, false)] {
+        let (capture, pid) = (Capture::new(), process(100));
+        let read = capture.text("read");
+        for file in 0..100 {
+            let at = 1_000 * MS + file * (read_ms + 1) * MS;
+            let end = at + read_ms * MS;
+            capture.sql(&format!(
+                "INSERT INTO OSRT_API (start, end, eventClass, globalTid, nameId, returnValue, nestingLevel, callchainId, argumentsId)
+                 VALUES ({at}, {end}, 27, {}, {read}, 0, 0, 0, 0)",
+                pid | 1
+            ));
+            capture.call(pid | 1, "cudaMalloc_v3020", (end, end + 100 * US), file + 1, 0);
+        }
+        for step in 0..50 {
+            let at = 1_000 * MS + 100 * (read_ms + 1) * MS + step * 10 * MS;
+            capture.launch(pid, at, "gemm", (at + 20 * US, at + 9 * MS), 101 + step);
+            let wait = (at + 30 * US, at + 9 * MS + 5 * US);
+            capture.call(pid | 1, "cudaStreamSynchronize_v3020", wait, 1_000 + step, 0);
+        }
+        let screen = capture.screen();
+        let words = "Start-up takes longer than all steps, and mostly waits for files (read).";
+        assert_eq!(screen.contains(words), is_long, "{screen}");
+        assert_eq!(screen.contains("before it, including 1.98 s in read."), is_long, "{screen}");
+    }
+}

@@ -349,6 +349,93 @@ fn a_function_with_most_of_the_time_is_named_where_the_gpu_idles_in_it() {
     assert!(rows.contains("train.py(40): save,19,176700000,97.8"), "{rows}");
 }
 
+/// A matcher that waits 6 ms for the GPU and then works 3 ms has less than half of its time in idle time.
+#[test]
+fn a_function_that_waits_before_its_work_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut events = Vec::new();
+    for nth in 0..20 {
+        let at = 1_000 + 20_000 * nth;
+        events.push(launched("", 100, 0, at + 10, 6_000, 2 * nth + 1));
+        events.push(event("python_function", "matcher.py(55): forward", at + 100, 9_000));
+        events.push(event("cuda_runtime", "cudaStreamSynchronize", at + 110, 5_920));
+        events.push(launched("", 100, 0, at + 9_200, 10_000, 2 * nth + 2));
+    }
+    let path = trace(folder.path(), &events);
+    assert!(!run(&path, "idle_functions").contains("matcher.py"));
+    let rows = run(&path, "work_functions");
+    assert!(rows.contains("0,matcher.py(55): forward,20,61400000,78.1"), "{rows}");
+    let screen = stdout(&[path.to_str().unwrap()]);
+    assert!(screen.contains("Where: matcher.py(55): forward (78.1 % of this work)."), "{screen}");
+}
+
+/// What the host does after the data loader, which is a fix of its own.
+#[test]
+fn work_of_the_host_that_a_loader_leaves_has_a_place_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let loader = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__";
+    let mut events = Vec::new();
+    for nth in 0..20 {
+        let at = 1_000 + 20_000 * nth;
+        events.push(event("user_annotation", loader, at, 6_000));
+        events.push(event(
+            "python_function",
+            "torch/utils/data/dataloader.py(700): __next__",
+            at + 5,
+            5_990,
+        ));
+        events.push(launched("", 100, 0, at + 6_010, 8_000, nth + 1));
+        events.push(event("cuda_runtime", "cudaStreamSynchronize", at + 6_020, 8_000));
+        events.push(event("python_function", "metrics.py(8): confusion", at + 14_100, 5_800));
+    }
+    let screen = stdout(&[trace(folder.path(), &events).to_str().unwrap()]);
+    assert!(screen.contains("\n 1. Data loading:") && screen.contains("\n 2. Host-bound:"), "{screen}");
+    assert!(screen.contains("Where: metrics.py(8): confusion (96.7 % of what is left)."), "{screen}");
+}
+
+/// Twenty collectives in a step, after a product each: of 2 KiB, of a batch norm or not, and of 16 MiB.
+#[test]
+fn small_collectives_that_take_the_time_have_a_fix_of_their_own() {
+    for (elements, norm, fix) in [
+        (
+            1024,
+            true,
+            "each: latency and late ranks bind, so do fewer. SyncBatchNorm has two for each layer:",
+        ),
+        (1024, false, "each: latency and late ranks bind, so do fewer. Join them into one"),
+        (8 << 20, true, "Fix: Overlap communication with compute"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let size = format!(
+            r#""Collective name":"allreduce","In msg nelems":{elements},"Out msg nelems":{elements},"Group size":2,"dtype":"BFloat16","Process Group Name":"0","Process Group Ranks":"[0, 1]","#
+        );
+        let mut events = Vec::new();
+        for step in 0..20 {
+            let at = 1_000 + 18_000 * step;
+            events.push(event("user_annotation", &format!("ProfilerStep#{step}"), at, 17_990));
+            if norm {
+                events.push(event("cpu_op", "SyncBatchNorm", at + 1, 10));
+            }
+            for nth in 0..20 {
+                let start = at + 2_000 + 900 * nth;
+                let (called, correlation) = (at + 20 + 20 * nth, 40 * step + 2 * nth + 1);
+                let product = launched("", 100, 0, called, 500, correlation);
+                events.push(
+                    product.replace(&format!("\"ts\":{},", called + 10), &format!("\"ts\":{start},")),
+                );
+                let reduced = launched("", 100, 0, called + 10, 390, correlation + 1)
+                    .replace("\"gemm\"", "\"ncclDevKernel_AllReduce_Sum_bf16_RING_LL\"")
+                    .replace("\"tid\":7", "\"tid\":20")
+                    .replace("\"stream\":7", &format!("{size}\"stream\":20"))
+                    .replace(&format!("\"ts\":{},", called + 20), &format!("\"ts\":{},", start + 505));
+                events.push(reduced);
+            }
+        }
+        let screen = stdout(&[trace(folder.path(), &events).to_str().unwrap()]);
+        assert!(screen.contains(fix), "{screen}");
+    }
+}
+
 /// A server that waits for requests or sleeps, and a loader whose workers are late.
 #[test]
 fn functions_of_python_that_wait_for_requests_set_the_pace() {
@@ -445,10 +532,10 @@ fn collectives_of_one_rank_that_wait_for_others_are_counted() {
     }
 }
 
-/// Six regions in a step are five graph breaks, or more; two may be a model and its loss.
+/// Six regions in a step are five graph breaks, or more; two may be a model and its loss, and one again and again a loop.
 #[test]
 fn graph_breaks_are_the_fix_where_python_runs_between_compiled_regions() {
-    for (regions, is_broken) in [(6, true), (2, false)] {
+    for (regions, names, is_broken) in [(6, 6, true), (2, 2, false), (6, 1, false)] {
         let folder = tempfile::tempdir().unwrap();
         let mut events = Vec::new();
         for step in 0..20 {
@@ -456,7 +543,7 @@ fn graph_breaks_are_the_fix_where_python_runs_between_compiled_regions() {
             events.push(event("user_annotation", &format!("ProfilerStep#{step}"), at, 1_990));
             for region in 0..regions {
                 let at = at + 300 * region;
-                let name = format!("Torch-Compiled Region: {region}/0");
+                let name = format!("Torch-Compiled Region: {}/0", region % names);
                 events.push(event("user_annotation", &name, at + 5, 60));
                 for nth in 0..2 {
                     let correlation = 2 * (regions * step + region) + nth + 1;

@@ -120,6 +120,10 @@ const LAYER: u32 = 30;
 const FEW: u32 = 8;
 const MANY_PARTS: u32 = 64;
 const OTHER_WORK: f32 = 0.05;
+/// … and the share of its kernels that are in none, if the host takes part in the step and in none of these.
+const OTHER_LAUNCHES: f64 = 0.2;
+/// … and how short these are, as a part of the usual time.
+const SHORT: f64 = 0.25;
 /// Parts that take turns, as one step.
 const TURNS: usize = 4;
 /// A long step may hold any number of short ones if it takes more than so many times their kernel time, as where a model
@@ -246,7 +250,12 @@ impl Sequence {
         let is_more = |outer: usize| {
             let is_inner = |&&inner: &&usize| inner > outer && times.has_kernels(&repeats[inner]);
             let mut inner = sure.iter().filter(is_inner);
-            inner.all(|&inner| is_more(&repeats[outer], &repeats[inner], times))
+            inner.all(|&inner| {
+                let (outer, inner) = (&repeats[outer], &repeats[inner]);
+                is_more(outer, inner, times)
+                    || self.is_apart(outer, inner, times)
+                    || self.has_layers(outer, inner, times)
+            })
         };
         let is_step = |&place: &usize| {
             let repeat = &repeats[place];
@@ -413,6 +422,30 @@ impl Sequence {
         let meets = |pair: &[u32]| self.touches_host[pair[0] as usize..pair[1] as usize].contains(&true);
         let met = repeat.cuts.windows(2).filter(|pair| meets(pair)).count();
         met as f32 >= NEARLY_ALL * repeat.len() as f32
+    }
+
+    /// Whether few parts of `inner` follow each other before the host works for longer than all of these take, as it evaluates
+    /// after the levels of a tree.
+    fn is_apart(&self, outer: &Repeat, inner: &Repeat, times: &Times) -> bool {
+        let count = times.usual_kernels(outer) / times.usual_kernels(inner).max(1);
+        outer.len() >= MANY && (2..=FEW).contains(&count) && self.are_apart(&outer.cuts)
+    }
+
+    /// Whether `inner` has layers of a step: some dozens of kernels without the host, while each part of `outer` has the
+    /// host, and short kernels, too, as an optimizer launches for each tensor. Those of an evaluation are not short.
+    fn has_layers(&self, outer: &Repeat, inner: &Repeat, times: &Times) -> bool {
+        let share = |all: f64, inside: f64| (all - inside).max(0.0) / all.max(1.0);
+        let others = share(times.kernels_of(outer) as f64, times.kernels_of(inner) as f64);
+        let of_time = share(times.time_of(outer) as f64, times.time_of(inner) as f64);
+        let meets =
+            |pair: &&[u32]| self.touches_host[pair[0] as usize..pair[1] as usize].contains(&true);
+        let met = inner.cuts.windows(2).filter(meets).count();
+        outer.len() > 2
+            && times.usual_kernels(inner) <= LARGE_GRAPH
+            && others >= OTHER_LAUNCHES
+            && of_time <= SHORT * others
+            && met as f32 <= OTHER_WORK * inner.len() as f32
+            && self.meets_host(outer)
     }
 
     fn covered(&self, repeat: &Repeat) -> f32 {

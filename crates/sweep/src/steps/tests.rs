@@ -381,6 +381,56 @@ fn many_small_steps_before_a_long_part_are_no_steps() {
 }
 
 #[test]
+fn levels_before_work_of_the_host_are_no_steps() {
+    let program = |pause: i64| {
+        let mut program = Program::default();
+        for _ in 0..40 {
+            program.begin();
+            program.launch(9);
+            for _ in 0..8 {
+                program.launch_all(10..15);
+                program.read_back();
+            }
+            program.at += pause;
+        }
+        program
+    };
+    let evaluated = program(2_000);
+    assert_eq!(evaluated.found(), evaluated.begins);
+    let built = program(0);
+    assert_ne!(built.found(), built.begins);
+}
+
+#[test]
+fn layers_without_the_host_before_an_optimizer_are_no_steps() {
+    let program = |tensors: usize, ns: i64, reads: bool| {
+        let mut program = Program::default();
+        for _ in 0..12 {
+            program.begin();
+            // A layer of equal parts, with a kernel that the optimizer has, too.
+            for _ in 0..64 {
+                program.launch_all((0..7).flat_map(|_| [20, 21, 22, 23]).chain([24, 25, 26]));
+                if reads {
+                    program.read_back();
+                }
+            }
+            program.launch(1);
+            program.wait();
+            for _ in 0..tensors {
+                program.launch(23);
+                *program.sequence.kernel_ns.last_mut().unwrap() = ns;
+            }
+        }
+        program
+    };
+    assert_eq!(program(2_000, 1, false).found().len(), 12);
+    // With little else, before long kernels, and where the host reads after each, these may be steps.
+    assert_ne!(program(20, 1, false).found().len(), 12);
+    assert_ne!(program(2_000, 10, false).found().len(), 12);
+    assert_ne!(program(2_000, 1, true).found().len(), 12);
+}
+
+#[test]
 fn copies_in_a_step_are_no_steps() {
     let mut program = Program::default();
     for _ in 0..20 {

@@ -1,0 +1,81 @@
+/*---
+name: small_collectives
+version: 1
+title: Small collectives
+summary: Collectives of 64 KiB or less that GPUs wait for, per operation.
+why: Latency takes their time, so overlap and larger buckets of gradients do not help, and fewer of these do.
+kind: info
+internal: true
+tags: [communication, gpu]
+reads: [collective_op, gpu_busy, gpu_window, judged_window, string]
+requires: [collective_op]
+rows_if: EXISTS (SELECT 1 FROM gpu_window WHERE 20 * exposed_communication_ns >= window_ns)
+params:
+  - {name: most, type: bytes, default: 64KiB, min: 1, doc: "Largest size to count."}
+  - {name: least_pct, type: real, default: 40, min: 0, max: 100, doc: "Smallest share of the exposed communication that all of these have, in percent."}
+  - {name: least, type: int, default: 16, min: 1, doc: "Fewest of these in a step."}
+columns:
+  - {name: operation, type: text, priority: 0, doc: "AllReduce, AllGather or another."}
+  - {name: step_ops, type: real, unit: count, label: "in a step", priority: 0, doc: "Mean number in a step of a GPU; without steps, in the whole window."}
+  - {name: size_bytes, type: bytes, unit: bytes, label: "median size", priority: 1, doc: "The middle one of their sizes."}
+  - {name: mean_ns, type: duration, unit: ns, label: "mean", priority: 1, doc: "Mean time of one."}
+  - {name: exposed_ns, type: duration, unit: ns, label: "exposed", priority: 1, doc: "Mean time in a step in which they run without a compute kernel."}
+  - {name: exposed_pct, type: percent, unit: percent, label: "% of exposed communication", priority: 1, doc: "The same, of all exposed communication."}
+  - {name: is_batch_norm, type: bool, priority: 2, doc: "Whether the program has ranges of PyTorch's SyncBatchNorm, or its kernels."}
+checks:
+  - exposed_ns >= 0
+limits: Sizes must be known. One that waits for a late rank counts with the wait.
+see_also: [late_collectives, longest_collective]
+---*/
+WITH
+step AS MATERIALIZED (
+  SELECT sum(count) AS step_count
+  FROM judged_window
+),
+computing AS MATERIALIZED (
+  SELECT gpu_id, start_ns, end_ns
+  FROM gpu_busy
+  WHERE level = 'gpu'
+    AND activity = 'compute'
+),
+small AS MATERIALIZED (
+  SELECT
+    op.operation,
+    op.size_bytes,
+    op.end_ns - op.start_ns AS dur_ns,
+    op.end_ns - op.start_ns
+      - coalesce(
+        overlap_ns((SELECT time_set(gpu_id, start_ns, end_ns) FROM computing), op.gpu_id, op.start_ns, op.end_ns),
+        0
+      ) AS exposed_ns
+  FROM collective_op AS op
+  JOIN gpu_window
+    ON gpu_window.gpu_id = op.gpu_id
+    AND op.start_ns >= gpu_window.start_ns
+    AND op.start_ns < gpu_window.end_ns
+  WHERE op.size_bytes <= :most
+),
+whole AS (
+  SELECT sum(exposed_communication_ns) AS exposed_ns
+  FROM gpu_window
+)
+SELECT
+  small.operation,
+  1.0 * count(*) / step.step_count AS step_ops,
+  CAST(median(small.size_bytes) AS INTEGER) AS size_bytes,
+  CAST(avg(small.dur_ns) AS INTEGER) AS mean_ns,
+  sum(small.exposed_ns) / step.step_count AS exposed_ns,
+  100.0 * sum(small.exposed_ns) / whole.exposed_ns AS exposed_pct,
+  EXISTS (
+    SELECT 1
+    FROM string
+    WHERE text GLOB '*SyncBatchNorm*'
+      OR text GLOB '*batch_norm_backward_elemt*'
+  ) AS is_batch_norm
+FROM small
+CROSS JOIN step
+CROSS JOIN whole
+WHERE (SELECT sum(exposed_ns) FROM small) * 100.0 >= :least_pct * whole.exposed_ns
+  AND (SELECT count(*) FROM small) >= :least * step.step_count
+GROUP BY small.operation
+ORDER BY exposed_ns DESC, small.operation
