@@ -67,17 +67,21 @@ gap AS NOT MATERIALIZED (
     AND below_ns = :gap
     AND run_kernels >= :kernels
 ),
+summed AS MATERIALIZED (
+  SELECT v0 AS gpu_id, v1 AS after_name_id, v3 AS total_ns
+  FROM json_rows((SELECT sums_by(dur_ns + saved_ns, gpu_id, after_name_id) FROM gap))
+),
 gpu AS MATERIALIZED (
-  SELECT gap.gpu_id
-  FROM (SELECT gpu_id, sum(dur_ns + saved_ns) AS total_ns FROM gap GROUP BY gpu_id) AS gap
+  SELECT saved.gpu_id
+  FROM (SELECT gpu_id, sum(total_ns) AS total_ns FROM summed GROUP BY gpu_id) AS saved
   JOIN gpu_window
-    ON gpu_window.gpu_id = gap.gpu_id
-  WHERE 100.0 * gap.total_ns >= :least_pct * gpu_window.window_ns
+    ON gpu_window.gpu_id = saved.gpu_id
+  WHERE 100.0 * saved.total_ns >= :least_pct * gpu_window.window_ns
 ),
 subject AS MATERIALIZED (
   SELECT string_id, simple_name(text) AS subject
   FROM string
-  WHERE string_id IN (SELECT after_name_id FROM gap)
+  WHERE string_id IN (SELECT after_name_id FROM summed)
 )
 SELECT
   gap.gpu_id,

@@ -7,7 +7,7 @@ why: Two options of DDP avoid this work, and no kernel shows it.
 kind: info
 internal: true
 tags: [communication, nvtx]
-reads: [all_nvtx_range, memcpy, step_window]
+reads: [all_nvtx_name, all_nvtx_range, memcpy, step_window]
 requires: [gpu_op | graph_trace, nvtx_range]
 columns:
   - {name: broadcast_count, type: real, unit: count, label: "broadcasts", priority: 1, doc: "Calls of aten::unflatten_dense_tensors in a step of a process, one for each broadcast of buffers."}
@@ -41,7 +41,9 @@ win AS MATERIALIZED (
 -- The host is ahead of the GPU: the broadcasts of the first step come before its first operation.
 named AS (
   SELECT range.range_name GLOB '*aten::unflatten_dense_tensors*' AS unpacks, range.dur_ns
-  FROM win
+  -- Names are fewer than ranges, which are not read without the first of them.
+  FROM (SELECT 1 FROM all_nvtx_name WHERE range_name GLOB '*aten::unflatten_dense_tensors*' LIMIT 1)
+  CROSS JOIN win
   CROSS JOIN all_nvtx_range AS range
   WHERE (
       range.range_name GLOB '*aten::unflatten_dense_tensors*'

@@ -37,23 +37,20 @@ cut AS NOT MATERIALIZED (
 )
 SELECT
   findings.rank,
-  json_array(
-    findings.rank,
-    findings.finding,
-    json((
-      SELECT
-        longest_spans(
-          :at_most,
-          cut.gpu_id,
-          cut.from_ns,
-          cut.to_ns,
-          iif(findings.frees = 'idle', cut.end_ns, cut.start_ns),
-          cut.subject
-        )
-      FROM cut
-      WHERE cut.query = findings.finding
-    ))
-  ) AS intervals
+  -- As text: json() would read all intervals again.
+  '[' || findings.rank || ',' || json_quote(findings.finding) || ',' || (
+    SELECT
+      longest_spans(
+        :at_most,
+        cut.gpu_id,
+        cut.from_ns,
+        cut.to_ns,
+        iif(findings.frees = 'idle', cut.end_ns, cut.start_ns),
+        cut.subject
+      )
+    FROM cut
+    WHERE cut.query = findings.finding
+  ) || ']' AS intervals
 FROM findings
 WHERE CASE
     WHEN :finding <> '' THEN findings.finding = :finding

@@ -32,12 +32,15 @@ step_of AS MATERIALIZED (
   SELECT *, row_number() OVER (PARTITION BY gpu_id ORDER BY start_ns, end_ns) - 1 AS place
   FROM (SELECT gpu_id, step, start_ns, end_ns FROM step_window)
 ),
--- Once each: the text of a finding holds all its intervals.
+-- Once each: the text of a finding holds all its intervals. They are cut out, because reading them as JSON takes long.
 found AS MATERIALIZED (
-  SELECT value ->> 0 AS rank, value ->> 1 AS finding, value -> 2 AS parts
+  SELECT
+    substr(value, 1, instr(value, ',[') - 1) || ']' ->> 0 AS rank,
+    substr(value, 1, instr(value, ',[') - 1) || ']' ->> 1 AS finding,
+    substr(value, instr(value, ',[') + 1, length(value) - instr(value, ',[') - 1) AS parts
   FROM json_each(:intervals)
 ),
-placed AS MATERIALIZED (
+placed AS (
   SELECT
     found.rank,
     each.v0 AS gpu_id,
@@ -61,9 +64,22 @@ placed AS MATERIALIZED (
     ON op_at.gpu_id = each.v0
     AND op_at.at_ns = each.v3
 ),
+-- Many intervals of few places: GROUP BY would sort them.
+counted AS MATERIALIZED (
+  SELECT
+    v0 AS rank,
+    v1 AS path_id,
+    v2 AS tid,
+    v3 AS gpu_id,
+    v4 AS place,
+    v5 AS subject,
+    v6 AS interval_count,
+    v7 AS dur_ns
+  FROM json_rows((SELECT sums_by(dur_ns, rank, path_id, tid, gpu_id, place, subject) FROM placed))
+),
 by_place AS MATERIALIZED (
-  SELECT rank, path_id, tid, gpu_id, place, count(*) AS interval_count, sum(dur_ns) AS dur_ns
-  FROM placed
+  SELECT rank, path_id, tid, gpu_id, place, sum(interval_count) AS interval_count, sum(dur_ns) AS dur_ns
+  FROM counted
   GROUP BY rank, path_id, tid, gpu_id, place
 ),
 by_subject AS MATERIALIZED (
@@ -73,7 +89,7 @@ by_subject AS MATERIALIZED (
     tid,
     subject,
     row_number() OVER (PARTITION BY rank, path_id, tid ORDER BY sum(dur_ns) DESC, subject) AS nth
-  FROM placed
+  FROM counted
   GROUP BY rank, path_id, tid, subject
   HAVING sum(dur_ns) > 0
 ),

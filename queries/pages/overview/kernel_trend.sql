@@ -42,8 +42,10 @@ launched AS (
     dur_ns,
     grid_x * grid_y * grid_z AS block_count,
     ntile(10) OVER (ORDER BY start_ns, kernel_id) AS part
-  FROM kernel
-  WHERE name_id = (SELECT name_id FROM largest)
+  -- Kernels are not read again if none has most of the time.
+  FROM largest
+  CROSS JOIN kernel
+  WHERE kernel.name_id = largest.name_id
 )
 SELECT
   min(kernel_name) AS kernel_name,

@@ -88,10 +88,14 @@ mod tests {
     const ITERATIONS: &str = "SELECT * FROM step_window ORDER BY gpu_id, global_tid, step";
 
     fn session(limits: &Limits) -> Session {
+        session_with(&["step_window", "kernel"], limits)
+    }
+
+    fn session_with(roots: &[&str], limits: &Limits) -> Session {
         let connection = Connection::open(REPORT).unwrap();
         let (schema, catalog) = (Schema::read(&connection).unwrap(), crate::tests::library());
         let scope = normalize::Scope::default();
-        let installation = normalize::plan(&schema, catalog, &scope, ["step_window", "kernel"]).unwrap();
+        let installation = normalize::plan(&schema, catalog, &scope, roots.iter().copied()).unwrap();
         Session::begin(connection, &installation, limits).unwrap()
     }
 
@@ -127,6 +131,19 @@ mod tests {
         let beside = beside.unwrap();
         assert_eq!(ask(&beside, ITERATIONS, &limits).unwrap().rows, first.rows);
         assert_eq!(stored(&beside), ["iteration", "step", "step_window"]);
+    }
+
+    #[test]
+    fn a_relation_that_the_scope_does_not_filter_is_stored_once() {
+        let limits = Limits::default();
+        for roots in [["all_step_window", "step_window"], ["step_window", "all_step_window"]] {
+            let session = session_with(&roots, &limits);
+            let whole = ITERATIONS.replace("step_window", "all_step_window");
+            let whole = ask(&session, &whole, &limits).unwrap();
+            assert!(whole.rows.len() > 1);
+            assert_eq!(ask(&session, ITERATIONS, &limits).unwrap().rows, whole.rows);
+            assert_eq!(stored(&session), ["iteration", "step", "step_window"]);
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::normalize::{Installation, Statements, StoredView};
 use nsq_report::schema::quote;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, Mutex};
 
 /// Most rows that are kept in memory for the other connections to the report. Of a relation with more, each
@@ -42,6 +42,8 @@ pub(super) struct Stored {
     names: HashSet<String>,
     /// The statements of the installation, with two views for each stored relation.
     pub(super) statements: Statements,
+    /// The conditions without which queries have no rows, and whether each is true.
+    pub(super) held: Mutex<BTreeMap<String, bool>>,
     /// Those that sessions on the report know.
     pub(super) times: Arc<NamedTimes>,
 }
@@ -75,7 +77,7 @@ impl Stored {
             .iter()
             .filter_map(|statement| statement.strip_prefix(CREATE_VIEW)?.split_once(" AS"));
         let names = installation.natives.iter().map(|native| native.object.clone()).collect();
-        let mut stored = Self { relations, views: Vec::new(), natives, names, statements, times };
+        let mut stored = Self { relations, natives, names, statements, times, ..Self::default() };
         for (name, body) in views {
             // A later view is not meant: a part of the statement has its name.
             let read = stored.names_of(body);

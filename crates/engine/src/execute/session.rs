@@ -21,7 +21,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 /// A locked-down connection with nsq's functions and the relations that a plan reads.
 #[derive(Debug)]
@@ -195,12 +195,18 @@ impl Session {
         Ok(!self.holds(condition)?)
     }
 
-    /// Whether a condition over relations is true.
+    /// Whether a condition over relations is true. Each is looked at once.
     pub(super) fn holds(&self, condition: &str) -> Result<bool> {
+        let held = || self.stored.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&holds) = held().get(condition) {
+            return Ok(holds);
+        }
         let sql = format!("SELECT {condition}");
         self.store_for(&sql)?;
         let failed = |error| self.explain(&self.limits, error);
-        self.connection.query_row(&sql, [], |row| row.get(0)).map_err(failed)
+        let holds = self.connection.query_row(&sql, [], |row| row.get(0)).map_err(failed)?;
+        held().insert(condition.to_owned(), holds);
+        Ok(holds)
     }
 
     /// Runs the plan and returns its rows.

@@ -136,6 +136,7 @@ pub fn plan_with<'a>(
         catalog,
         scope,
         planned: BTreeSet::new(),
+        shared: BTreeSet::new(),
         open: Vec::new(),
         is_script: plans.is_script,
         has_user_files: false,
@@ -192,6 +193,8 @@ struct Planner<'a> {
     catalog: &'a Catalog,
     scope: &'a Scope,
     planned: BTreeSet<String>,
+    /// Stored relations that were defined for the same ones without the scope.
+    shared: BTreeSet<String>,
     open: Vec<String>,
     /// Whether native relations with a statement are views.
     is_script: bool,
@@ -256,7 +259,7 @@ impl Planner<'_> {
         {
             let relation = relation?;
             self.has_user_files |= !self.catalog.built_in().has(bare, &relation.text);
-            return self.define_body(name, relation);
+            return self.define_whole(name, relation);
         }
         let near = nearest(name, self.catalog.relation_names());
         Err(Error::Unknown {
@@ -276,11 +279,33 @@ impl Planner<'_> {
         let columns = &relation.header.scope;
         self.installation.notes.extend(self.scope.notes(name, columns));
         let Some(condition) = self.scope.condition(columns) else {
-            return self.define_body(name, relation);
+            // The whole relation may have defined it.
+            let is_defined = self.shared.contains(name);
+            return if is_defined { Ok(Vec::new()) } else { self.define_body(name, relation) };
         };
         let whole = format!("{UNSCOPED}{name}");
         self.visit(&whole)?;
         Ok(vec![format!("CREATE TEMP VIEW {name} AS\nSELECT * FROM {whole}\nWHERE {condition}")])
+    }
+
+    /// The unfiltered relation. One that is stored is not stored again if the scope does not filter it.
+    fn define_whole(&mut self, name: &str, relation: &Relation) -> Result<Vec<String>> {
+        let header = &relation.header;
+        let is_shared = header.stored
+            && !self.is_script
+            && !self.is_native(relation)
+            && !self.schema.is_materialized
+            && self.scope.condition(&header.scope).is_none();
+        if !is_shared {
+            return self.define_body(name, relation);
+        }
+        let scoped = header.name.as_str();
+        let mut statements = Vec::new();
+        if !self.planned.contains(scoped) && self.shared.insert(scoped.to_owned()) {
+            statements = self.define_body(scoped, relation)?;
+        }
+        statements.push(format!("CREATE TEMP VIEW {name} AS\nSELECT * FROM {scoped}"));
+        Ok(statements)
     }
 
     /// The unfiltered relation, created under `name`.

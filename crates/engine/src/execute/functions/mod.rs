@@ -19,6 +19,7 @@ mod numbers;
 mod piece_times;
 mod split_spans;
 mod statistics;
+mod sums_by;
 mod table_function;
 mod time_places;
 mod time_set;
@@ -77,6 +78,7 @@ pub(super) fn register_naming(
     names::register(connection)?;
     split_spans::register(connection)?;
     statistics::register(connection)?;
+    sums_by::register(connection)?;
     time_places::register(connection)?;
     time_set::register(connection)?;
     time_spans::register(connection)?;
