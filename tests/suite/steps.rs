@@ -201,7 +201,7 @@ fn the_first_screen_judges_the_steady_state() {
     );
     assert!(
         screen
-            .contains("\nNot judged: 33.87 s of start-up with the first step, on CPU and GPU, including 3.16 s for uploads of 13.63 GB. With it: "),
+            .contains("\nNot judged: 33.87 s of start-up with the first step, on CPU and GPU, including 27.87 s outside CUDA calls, 3.16 s for uploads of 13.63 GB. With it: "),
         "{screen}"
     );
     // The uploads of the start-up are no finding, and FP32 products are the first.

@@ -105,7 +105,8 @@ fuzz_target!(|data: &[u8]| {
                 let assets = [("base.css", layout("p { margin: 0 }"))];
                 let layouts = layouts.iter().map(|(name, layout)| (*name, layout));
                 let assets = assets.iter().map(|(name, asset)| (*name, asset));
-                let shown = templates.layout(layouts, assets, name, context, Terminal::default());
+                let all = Shown::from(context.clone());
+                let shown = templates.layout(layouts, assets, name, all, Terminal::default());
                 let shown = check(shown).unwrap_or_default();
                 assert!(
                     !shown.contains('\u{1b}') || source.contains('\u{1b}'),

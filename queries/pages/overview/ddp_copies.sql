@@ -41,7 +41,7 @@ win AS MATERIALIZED (
 -- The host is ahead of the GPU: the broadcasts of the first step come before its first operation.
 named AS (
   SELECT range.range_name GLOB '*aten::unflatten_dense_tensors*' AS unpacks, range.dur_ns
-  -- Names are fewer than ranges, which are not read without the first of them.
+  -- Names are fewer than ranges, which are not read without the first of these.
   FROM (SELECT 1 FROM all_nvtx_name WHERE range_name GLOB '*aten::unflatten_dense_tensors*' LIMIT 1)
   CROSS JOIN win
   CROSS JOIN all_nvtx_range AS range

@@ -111,7 +111,8 @@ mod tests {
 
     #[test]
     fn they_are_those_of_group_by() {
-        let values = "(5, 1, 'a'), (7, 1, 'a'), (1, 2, '\"'), (-2, 1, NULL), (3, 1, 'a'), (NULL, 9, 'b')";
+        let values =
+            "(5, 1, 'a'), (7, 1, 'a'), (1, 2, '\"'), (-2, 1, NULL), (3, 1, 'a'), (NULL, 9, 'b')";
         let found = sums("x, a, b", values).unwrap();
         assert_eq!(found, r#"[[1,"a",3,15],[2,"\"",1,1],[1,null,1,-2]]"#);
         assert_eq!(sums("x, b", values).unwrap(), r#"[["a",3,15],["\"",1,1],[null,1,-2]]"#);
