@@ -14,6 +14,7 @@ columns:
   - {name: line, type: int, doc: "Line of the function in file_name; null as file_name is."}
   - {name: module_name, type: text, doc: "Module of PyTorch that is called, such as Linear_0; null for other functions."}
   - {name: is_torch, type: bool, doc: "Whether file_name belongs to PyTorch; null as file_name is."}
+  - {name: is_program, type: bool, doc: "Whether it may be work of the program: not where is_torch, except in torch/cuda, torch/optim and torch/utils/data, and not where Python waits for another thread or process (multiprocessing, queue.py, selectors.py, threading.py); null as file_name is."}
   - {name: pid, type: id, doc: "Operating system process ID; 0 for threads that the profiler does not know."}
   - {name: tid, type: id, doc: "Operating system thread ID; 0 as pid is."}
   - {name: global_pid, type: id, doc: "Process ID, unique across hosts and VMs."}
@@ -42,7 +43,7 @@ split AS (
     label GLOB '$*:[0-9]* *' AS is_jax_style
   FROM named
 ),
-name AS MATERIALIZED (
+name AS (
   SELECT
     id,
     CASE
@@ -63,21 +64,44 @@ name AS MATERIALIZED (
     END AS line,
     iif(label GLOB 'nn.Module: ?*', substr(label, 12), NULL) AS module_name
   FROM split
+),
+file AS (
+  SELECT
+    *,
+    '/' || file_name AS path,
+    '/' || file_name GLOB '*/torch/*' AS is_torch
+  FROM name
+),
+owned AS MATERIALIZED (
+  SELECT
+    *,
+    (
+      NOT is_torch
+      OR file_name GLOB '*torch/cuda/*'
+      OR file_name GLOB '*torch/optim/*'
+      OR file_name GLOB '*torch/utils/data/*'
+    )
+    AND NOT file_name GLOB '*multiprocessing/*'
+    AND NOT path GLOB '*/queue.py'
+    AND NOT path GLOB '*/selectors.py'
+    AND NOT path GLOB '*/threading.py' AS is_program
+  FROM file
 )
 SELECT
   frame.row_id AS frame_id,
   frame.start AS start_ns,
   frame."end" AS end_ns,
   frame."end" - frame.start AS dur_ns,
-  name.function_name,
-  name.file_name,
-  name.line,
-  name.module_name,
-  name.file_name GLOB 'torch/*' OR name.file_name GLOB '*/torch/*' AS is_torch,
+  owned.function_name,
+  owned.file_name,
+  owned.line,
+  owned.module_name,
+  owned.is_torch,
+  owned.is_program,
   frame.globalTid >> 24 & 16777215 AS pid,
   frame.globalTid & 16777215 AS tid,
   frame.globalTid & -16777216 AS global_pid,
   frame.globalTid AS global_tid
 FROM src_python_frame AS frame
-JOIN name
-  ON name.id = frame.nameId
+JOIN owned
+  ON owned.id = frame.nameId

@@ -907,7 +907,7 @@ fn the_verdict_says_whether_some_ranks_are_slow_or_another_one_each_time() {
         ),
         (
             |rank, _| if rank >= 2 { 1300 + rank } else { 1000 },
-            "So does rank 2.",
+            "Rank 2 makes them wait, too.",
             "If they were as fast as the others, the step would take about 1.70 ms instead of 2.00 ms",
         ),
         (
@@ -922,6 +922,29 @@ fn the_verdict_says_whether_some_ranks_are_slow_or_another_one_each_time() {
         let page = stdout(&["page", "job", folder.path().to_str().unwrap()]);
         let sentence = unwrapped(&page);
         assert!(sentence.contains(who) && sentence.contains(gain), "{page}");
+    }
+}
+
+/// Where only names of files say which rank it is, nothing says that the first one is 0, nor which is the last.
+#[test]
+fn a_rank_between_others_that_has_no_report_is_named() {
+    for (ranks, absent) in
+        [([0, 1, 3], Some("Rank 2 is not")), ([2, 3, 5], Some("Rank 4 is not")), ([1, 2, 3], None)]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        for rank in ranks {
+            let events: Vec<_> =
+                (0..9).map(|n| launched(rank, n, "gemm", 1000 + 2000 * n, 900 + rank, "")).collect();
+            let text = format!(r#"{{"traceEvents":[{}]}}"#, events.join(","));
+            std::fs::write(folder.path().join(format!("rank{rank}.json")), text).unwrap();
+        }
+        let page = unwrapped(&stdout(&["page", "job", folder.path().to_str().unwrap()]));
+        let named = absent.is_some_and(|absent| page.contains(&format!("{absent} among the reports")));
+        assert_eq!(
+            (named, page.contains("among the reports")),
+            (absent.is_some(), absent.is_some()),
+            "{page}"
+        );
     }
 }
 

@@ -146,14 +146,8 @@ side AS (
     sum(single_ns) AS single_ns,
     avg(cost_ns) FILTER (WHERE NOT is_b) AS a_ns,
     avg(cost_ns) FILTER (WHERE is_b) AS b_ns,
-    count(cost_ns) FILTER (WHERE NOT is_b) AS runs_a,
-    count(cost_ns) FILTER (WHERE is_b) AS runs_b,
-    stddev(cost_ns) FILTER (WHERE NOT is_b) AS spread_a_ns,
-    stddev(cost_ns) FILTER (WHERE is_b) AS spread_b_ns,
-    avg(error_ns) FILTER (WHERE NOT is_b) AS error_a_ns,
-    avg(error_ns) FILTER (WHERE is_b) AS error_b_ns,
-    avg(freedom_ns) FILTER (WHERE NOT is_b) AS freedom_a_ns,
-    avg(freedom_ns) FILTER (WHERE is_b) AS freedom_b_ns,
+    difference_error(is_b, cost_ns, error_ns, freedom_ns) AS error_ns,
+    difference_freedom(is_b, cost_ns, error_ns, freedom_ns) AS freedom,
     sum(change_ns) AS change_ns,
     sum(calls_effect_ns) AS calls_effect_ns,
     sum(other_effect_ns) AS other_effect_ns,
@@ -161,32 +155,6 @@ side AS (
     max(differs) AS differs
   FROM run_cost
   GROUP BY in_section, key
-),
--- Several runs on a side show how much runs differ; a side with one run varies as much as the other side's runs do.
-variance AS (
-  SELECT
-    *,
-    CASE
-      WHEN runs_a > 1 THEN spread_a_ns * spread_a_ns / runs_a
-      WHEN runs_b > 1 THEN max(error_a_ns * error_a_ns, spread_b_ns * spread_b_ns)
-      ELSE error_a_ns * error_a_ns
-    END AS variance_a,
-    CASE
-      WHEN runs_b > 1 THEN spread_b_ns * spread_b_ns / runs_b
-      WHEN runs_a > 1 THEN max(error_b_ns * error_b_ns, spread_a_ns * spread_a_ns)
-      ELSE error_b_ns * error_b_ns
-    END AS variance_b,
-    CASE
-      WHEN runs_a > 1 THEN runs_a - 1.0
-      WHEN runs_b > 1 THEN runs_b - 1.0
-      ELSE coalesce(error_a_ns * error_a_ns / nullif(freedom_a_ns * freedom_a_ns, 0), 100000.0)
-    END AS of_a,
-    CASE
-      WHEN runs_b > 1 THEN runs_b - 1.0
-      WHEN runs_a > 1 THEN runs_a - 1.0
-      ELSE coalesce(error_b_ns * error_b_ns / nullif(freedom_b_ns * freedom_b_ns, 0), 100000.0)
-    END AS of_b
-  FROM side
 ),
 shared AS (
   SELECT
@@ -204,15 +172,8 @@ shared AS (
     100.0 * min(
       iif(total_a_ns > 0, 1.0 * judged_a_ns / total_a_ns, 1.0),
       iif(total_b_ns > 0, 1.0 * judged_b_ns / total_b_ns, 1.0)
-    ) AS compared_pct,
-    -- What both sides know from the same runs is known once.
-    iif(
-      max(runs_a, runs_b) > 1 AND min(runs_a, runs_b) = 1,
-      min(of_a, of_b),
-      (variance_a + variance_b) * (variance_a + variance_b)
-        / nullif(variance_a * variance_a / of_a + variance_b * variance_b / of_b, 0)
-    ) AS freedom
-  FROM variance
+    ) AS compared_pct
+  FROM side
 ),
 relevant AS (
   SELECT
@@ -229,7 +190,7 @@ bound AS (
       coalesce(
         student_bound(100 - (100 - :confidence) / max(sum(is_relevant) OVER (PARTITION BY in_section), 1), freedom),
         0
-      ) * sqrt(variance_a + variance_b),
+      ) * error_ns,
       -- Two runs of one program differ by so much, however similar the calls within each.
       iif(unit.is_one_run_each, 0.005 * coalesce(a_ns, 0), 0)
     ) AS noise_ns

@@ -46,66 +46,24 @@ side AS (
     min(iif(side = :runs_a, path, NULL)) AS path,
     avg(mean_ns) FILTER (WHERE side < :runs_a) AS a_ns,
     avg(mean_ns) FILTER (WHERE side >= :runs_a) AS b_ns,
-    count(*) FILTER (WHERE side < :runs_a) AS runs_a,
-    count(*) FILTER (WHERE side >= :runs_a) AS runs_b,
-    stddev(mean_ns) FILTER (WHERE side < :runs_a) AS spread_a_ns,
-    stddev(mean_ns) FILTER (WHERE side >= :runs_a) AS spread_b_ns,
-    avg(error_ns) FILTER (WHERE side < :runs_a) AS error_a_ns,
-    avg(error_ns) FILTER (WHERE side >= :runs_a) AS error_b_ns,
-    avg(freedom_ns) FILTER (WHERE side < :runs_a) AS freedom_a_ns,
-    avg(freedom_ns) FILTER (WHERE side >= :runs_a) AS freedom_b_ns
+    count(*) AS runs,
+    difference_error(side >= :runs_a, mean_ns, error_ns, freedom_ns) AS error_ns,
+    difference_freedom(side >= :runs_a, mean_ns, error_ns, freedom_ns) AS freedom
   FROM diff_place_times
   GROUP BY name, shape, nth, nth_count
-),
--- As in diff_rows: several runs show how much runs differ; one run varies as much as the other side's do.
-variance AS (
-  SELECT
-    *,
-    CASE
-      WHEN runs_a > 1 THEN spread_a_ns * spread_a_ns / runs_a
-      WHEN runs_b > 1 THEN max(error_a_ns * error_a_ns, spread_b_ns * spread_b_ns)
-      ELSE error_a_ns * error_a_ns
-    END AS variance_a,
-    CASE
-      WHEN runs_b > 1 THEN spread_b_ns * spread_b_ns / runs_b
-      WHEN runs_a > 1 THEN max(error_b_ns * error_b_ns, spread_a_ns * spread_a_ns)
-      ELSE error_b_ns * error_b_ns
-    END AS variance_b,
-    CASE
-      WHEN runs_a > 1 THEN runs_a - 1.0
-      WHEN runs_b > 1 THEN runs_b - 1.0
-      ELSE coalesce(error_a_ns * error_a_ns / nullif(freedom_a_ns * freedom_a_ns, 0), 100000.0)
-    END AS of_a,
-    CASE
-      WHEN runs_b > 1 THEN runs_b - 1.0
-      WHEN runs_a > 1 THEN runs_a - 1.0
-      ELSE coalesce(error_b_ns * error_b_ns / nullif(freedom_b_ns * freedom_b_ns, 0), 100000.0)
-    END AS of_b
-  FROM side
-  WHERE a_ns > 0
-    AND b_ns > 0
-),
-freed AS (
-  SELECT
-    *,
-    iif(
-      max(runs_a, runs_b) > 1 AND min(runs_a, runs_b) = 1,
-      min(of_a, of_b),
-      (variance_a + variance_b) * (variance_a + variance_b)
-        / nullif(variance_a * variance_a / of_a + variance_b * variance_b / of_b, 0)
-    ) AS freedom
-  FROM variance
 ),
 bound AS MATERIALIZED (
   SELECT
     *,
     100.0 * (b_ns - a_ns) / a_ns AS change_pct,
     100.0 * max(
-      coalesce(student_bound(100 - (100 - :confidence) / nth_count, freedom), 0) * sqrt(variance_a + variance_b),
+      coalesce(student_bound(100 - (100 - :confidence) / nth_count, freedom), 0) * error_ns,
       -- One launch differs by so much between two runs of one program, also if its steps do not.
-      iif(runs_a = 1 AND runs_b = 1, 0.05 * a_ns, 0)
+      iif(runs = 2, 0.05 * a_ns, 0)
     ) / a_ns AS noise_pct
-  FROM freed
+  FROM side
+  WHERE a_ns > 0
+    AND b_ns > 0
 ),
 usual AS MATERIALIZED (
   SELECT name, shape, nth_count, median(change_pct) AS usual_pct

@@ -69,18 +69,7 @@ called AS (
     ON frame.start_ns < idle.end_ns
     AND frame.end_ns > idle.start_ns
   WHERE frame.global_tid = (SELECT global_tid FROM thread)
-    AND frame.file_name IS NOT NULL
-    AND (
-      NOT frame.is_torch
-      OR frame.file_name GLOB '*torch/cuda/*'
-      OR frame.file_name GLOB '*torch/optim/*'
-      OR frame.file_name GLOB '*torch/utils/data/*'
-    )
-    -- What waits for another thread or process says nothing about the program.
-    AND NOT frame.file_name GLOB '*multiprocessing/*'
-    AND NOT '/' || frame.file_name GLOB '*/queue.py'
-    AND NOT '/' || frame.file_name GLOB '*/selectors.py'
-    AND NOT '/' || frame.file_name GLOB '*/threading.py'
+    AND frame.is_program
 )
 SELECT
   called.place,

@@ -77,18 +77,8 @@ called AS MATERIALIZED (
     AND frame.end_ns > win.start_ns
   WHERE EXISTS (SELECT 1 FROM work)
     AND frame.global_tid = (SELECT global_tid FROM thread)
-    AND frame.file_name IS NOT NULL
+    AND frame.is_program
     AND frame.end_ns - frame.start_ns >= :least
-    AND (
-      NOT frame.is_torch
-      OR frame.file_name GLOB '*torch/cuda/*'
-      OR frame.file_name GLOB '*torch/optim/*'
-      OR frame.file_name GLOB '*torch/utils/data/*'
-    )
-    AND NOT frame.file_name GLOB '*multiprocessing/*'
-    AND NOT '/' || frame.file_name GLOB '*/queue.py'
-    AND NOT '/' || frame.file_name GLOB '*/selectors.py'
-    AND NOT '/' || frame.file_name GLOB '*/threading.py'
 ),
 -- All work, and what is left without the data loader.
 counted AS MATERIALIZED (

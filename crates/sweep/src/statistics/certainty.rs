@@ -73,6 +73,95 @@ pub fn mean_freedom(count: i64) -> f64 {
     (parts - 1).max(0) as f64
 }
 
+/// How certain the difference between the means of two sides is, each with one run or several.
+///
+/// Several runs of a side show how much runs differ. A side with one run varies as much as the other side's runs do; with one
+/// run on each side, the error within each run has to do.
+#[derive(Debug, Clone, Default)]
+pub struct Difference {
+    a: Runs,
+    b: Runs,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Runs {
+    count: f64,
+    values: Moments,
+    errors: Mean,
+    freedoms: Mean,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Mean {
+    sum: f64,
+    count: f64,
+}
+
+impl Difference {
+    /// Adds a run: its mean, the standard error of it within the run, and this error divided by the square root of its
+    /// degrees of freedom.
+    pub fn add(&mut self, is_b: bool, value: f64, error: Option<f64>, by_freedom: Option<f64>) {
+        let runs = if is_b { &mut self.b } else { &mut self.a };
+        runs.count += 1.0;
+        runs.values.add(value);
+        runs.errors.add(error);
+        runs.freedoms.add(by_freedom);
+    }
+
+    /// The standard error of the difference; `None` if a side has no run, or its only run no error.
+    pub fn error(&self) -> Option<f64> {
+        Some((self.a.variance(&self.b)? + self.b.variance(&self.a)?).sqrt())
+    }
+
+    /// Degrees of freedom of [`Difference::error`] (Welch and Satterthwaite); `None` where it is zero or unknown.
+    pub fn freedom(&self) -> Option<f64> {
+        let (of_a, of_b) = (self.a.freedom(&self.b), self.b.freedom(&self.a));
+        let (most, least) = (self.a.count.max(self.b.count), self.a.count.min(self.b.count));
+        if most > 1.0 && least == 1.0 {
+            // What both sides know from the same runs is known once.
+            return Some(of_a.min(of_b));
+        }
+        let (a, b) = (self.a.variance(&self.b)?, self.b.variance(&self.a)?);
+        Some((a + b).powi(2) / (a * a / of_a + b * b / of_b)).filter(|freedom| freedom.is_finite())
+    }
+}
+
+impl Runs {
+    /// The variance of this side's mean.
+    fn variance(&self, other: &Self) -> Option<f64> {
+        if self.count > 1.0 {
+            return Some(self.values.stddev()?.powi(2) / self.count);
+        }
+        let within = self.errors.mean()?.powi(2);
+        if other.count > 1.0 { Some(within.max(other.values.stddev()?.powi(2))) } else { Some(within) }
+    }
+
+    fn freedom(&self, other: &Self) -> f64 {
+        match (self.count > 1.0, other.count > 1.0) {
+            (true, _) => self.count - 1.0,
+            (false, true) => other.count - 1.0,
+            (false, false) => {
+                let of_errors = self.errors.mean().zip(self.freedoms.mean());
+                let freedom = of_errors.map(|(error, by_freedom)| (error / by_freedom).powi(2));
+                freedom.filter(|freedom| freedom.is_finite()).unwrap_or(MOST_FREEDOM)
+            }
+        }
+    }
+}
+
+impl Mean {
+    fn add(&mut self, value: Option<f64>) {
+        if let Some(value) = value {
+            self.sum += value;
+            self.count += 1.0;
+        }
+    }
+
+    fn mean(&self) -> Option<f64> {
+        (self.count > 0.0).then(|| self.sum / self.count)
+    }
+}
+
 /// Degrees of freedom are capped here: from this value on, the quantiles of Student's t and of the normal
 /// distribution differ by about 0.002 % at most (at 99 % confidence).
 const MOST_FREEDOM: f64 = 1e5;

@@ -1,8 +1,9 @@
-//! `mean_error`, `mean_error_by`, `mean_freedom` and `mean_freedom_by`: how far a mean may be off.
+//! `mean_error`, `mean_error_by`, `mean_freedom` and `mean_freedom_by`: how far a mean may be off. `difference_error` and
+//! `difference_freedom`: how far the difference of two means may be off.
 
 use super::aggregate::aggregate;
 use super::arguments::{flags, number};
-use nsq_sweep::statistics::{mean_error, mean_freedom};
+use nsq_sweep::statistics::{Difference, mean_error, mean_freedom};
 use rusqlite::functions::Context;
 use rusqlite::{Connection, Result};
 
@@ -10,6 +11,8 @@ pub(super) fn register(connection: &Connection) -> Result<()> {
     aggregate(connection, "mean_error", 2, add, error)?;
     aggregate(connection, "mean_error_by", 3, add_by, error_by)?;
     aggregate(connection, "mean_freedom_by", 1, add_part, freedom_by)?;
+    aggregate(connection, "difference_error", 4, add_run, |runs| Ok(runs.error()))?;
+    aggregate(connection, "difference_freedom", 4, add_run, |runs| Ok(runs.freedom()))?;
     connection.create_scalar_function("mean_freedom", 1, flags(), |context| {
         Ok(context.get::<Option<i64>>(0)?.map(mean_freedom))
     })
@@ -69,6 +72,14 @@ fn freedom_by((count, mut parts): (i64, Vec<i64>)) -> Result<f64> {
     Ok(mean_freedom(if parts.len() > 1 { parts.len() as i64 } else { count }))
 }
 
+/// `difference_error(is_b, mean, error, by_freedom)`: a row is a run.
+fn add_run(context: &mut Context<'_>, runs: &mut Difference) -> Result<()> {
+    if let (Some(is_b), Some(mean)) = (context.get(0)?, number(context, 1)?) {
+        runs.add(is_b, mean, number(context, 2)?, number(context, 3)?);
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::ask;
@@ -120,5 +131,34 @@ mod tests {
                 < 1e-12
         );
         assert_eq!(of("(1, 1, 7)").unwrap(), None);
+    }
+
+    #[test]
+    fn a_difference_is_as_certain_as_its_runs() {
+        let of = |call: &str, runs: &str| {
+            ask(&format!(
+                "WITH run(is_b, x, e, f) AS (VALUES {runs}) SELECT {call}(is_b, x, e, f) FROM run"
+            ))
+            .unwrap()
+            .map(|bound| (bound * 1e9f64).round() / 1e9)
+        };
+        let about = |bound: f64| Some((bound * 1e9).round() / 1e9);
+        // Two runs each: variances of the means 2 / 2 and 8 / 2, with one degree of freedom each.
+        let runs = "(0, 1, 9, 9), (0, 3, 9, 9), (1, 10, 9, 9), (1, 14, 9, 9)";
+        assert_eq!(of("difference_error", runs), about(5f64.sqrt()));
+        assert_eq!(of("difference_freedom", runs), about(25.0 / 17.0));
+        // The run of B varies as those of A do, or more if it does within itself.
+        let runs = "(0, 1, 9, 9), (0, 3, 9, 9), (1, 10, 3, 1)";
+        assert_eq!(of("difference_error", runs), about(10f64.sqrt()));
+        assert_eq!(of("difference_freedom", runs), about(1.0));
+        // One run each: errors 3 and 4, with 9 and 4 degrees of freedom.
+        let runs = "(0, 1, 3, 1), (1, 10, 4, 2)";
+        assert_eq!(of("difference_error", runs), about(5.0));
+        assert_eq!(of("difference_freedom", runs), about(625.0 / (81.0 / 9.0 + 256.0 / 4.0)));
+        for runs in ["(0, 1, 3, 1)", "(0, 1, 3, 1), (1, NULL, 4, 2)", "(0, 1, NULL, NULL), (1, 2, 3, 1)"]
+        {
+            assert_eq!(of("difference_error", runs), None);
+            assert_eq!(of("difference_freedom", runs), None);
+        }
     }
 }
