@@ -138,13 +138,13 @@ pub(super) fn must_be_reports(reports: &[PathBuf]) -> Result<()> {
     for word in reports.iter().filter(|path| !path.exists()).filter_map(|path| path.to_str()) {
         if is_statement(word) {
             let help = "your own SQL: nsq sql REPORT \"SELECT …\"";
-            return Err(Error::usage("a statement is no report", help));
+            return Err(Error::usage("a statement is not a report", help));
         }
         if !looks_like_path(Path::new(word))
             && let Ok(catalog) = Catalog::load(&BUILT_IN, &Catalog::default_folders())
             && let Some(help) = in_library(word, &catalog)
         {
-            return Err(Error::usage(format!("'{word}' is no report"), help));
+            return Err(Error::usage(format!("'{word}' is not a report"), help));
         }
     }
     Ok(())

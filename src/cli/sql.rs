@@ -79,7 +79,7 @@ impl Args {
 pub(super) fn run(args: &Args) -> Result<u8> {
     if args.report.to_str().is_some_and(is_statement) && !args.report.exists() {
         return Err(Error::usage(
-            "a statement is no report",
+            "a statement is not a report",
             "the report comes first: nsq sql REPORT \"SELECT …\"",
         ));
     }
