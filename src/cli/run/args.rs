@@ -61,7 +61,7 @@ impl Args {
             let name = name.display();
             return Err(Error::usage(
                 format!("{name} is the name of a query or page, and there is no report of this name"),
-                format!("write -q {name}"),
+                format!("write -q {name}: nsq run REPORT -q {name}"),
             ));
         }
         let is_word = |path: &&PathBuf| !path.exists() && !looks_like_path(path);
@@ -70,7 +70,9 @@ impl Args {
             let file = format!("{name}.sql");
             if Path::new(&file).is_file() && catalog.query(name).is_err() && catalog.page(name).is_err()
             {
-                let help = format!("a file here has this name: write -q {file}");
+                let help = format!(
+                    "a file here has this name: write -q {file}, as in nsq run REPORT -q {file}"
+                );
                 return Err(Error::usage(format!("unknown query '{name}'"), help));
             }
         }
@@ -83,7 +85,7 @@ impl Args {
             }
             return Err(Error::usage(
                 "no query is given",
-                "name one, such as `-q gpu_time`, or give a .sql file; `nsq list` shows the queries",
+                "name one, such as nsq run REPORT -q gpu_time, or give a .sql file; `nsq list` shows the queries",
             ));
         }
         if reports.is_empty() {

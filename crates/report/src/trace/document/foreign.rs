@@ -89,7 +89,7 @@ impl Document<'_> {
         } else if text.starts_with(SQLITE) {
             (
                 "is a gzip file with a SQLite export in it",
-                "unpack it with `gunzip`, and give the .sqlite file",
+                "unpack it with `gunzip --keep FILE`, and give the .sqlite file",
             )
         } else if text.starts_with(b"NVIDIA Tegra Profiler Report") {
             (
