@@ -36,7 +36,7 @@ fn with_report(text: &str) -> String {
     while let Some(part) = parts.next() {
         written += part;
         if let Some(rest) = parts.peek() {
-            let is_in_command = written.contains("nsq ") && ends(rest);
+            let is_in_command = written.contains("nsq") && ends(rest);
             written.push(' ');
             written += if is_in_command { given } else { "REPORT" };
         }
