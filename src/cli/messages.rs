@@ -63,7 +63,7 @@ pub(super) fn complain(error: &Error) -> u8 {
 /// Prints a note on standard error.
 pub(super) fn note(text: &str) {
     progress::clear();
-    tell(&format!("note: {}", short_line(&visible(&short_both(text)))));
+    tell(&format!("note: {}", short_line(&visible(&with_report(&short_both(text))))));
 }
 
 /// Shortens the text in quotes of both kinds: names in messages are in '...', commands in `...`.

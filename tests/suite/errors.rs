@@ -303,6 +303,8 @@ fn near_misses_run_or_say_what_to_type() {
         // The report stands in the command to type.
         (&["top_kernels", report], ".sqlite -q top_kernels"),
         (&["run", report], ".sqlite -q gpu_time, or give a .sql file"),
+        // A subject instead of a name: what `nsq list` finds first.
+        (&["run", report, "-q", "gpu_idle"], "did you mean 'gpu_idle_cause_sum'"),
         (&["report", report], ".sqlite` shows what to fix first"),
         (&["top", report], ".sqlite -q top_kernels`?"),
         (&["schema", "kernel"], "it is a relation: nsq show kernel"),
