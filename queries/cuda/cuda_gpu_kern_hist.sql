@@ -26,7 +26,7 @@ columns:
 checks:
   - from_ns < below_ns AND kernel_count >= 0
   - total_ns >= kernel_count * from_ns
-when_empty: "no kernel name matches -p kernel=GLOB; top_kernels lists the names"
+when_empty: "no kernel name matches -p kernel=GLOB; top_kernels lists the names, and a part of a name needs stars: *gemm*"
 limits: >-
   Bins have the same borders for all kernels. Bins between the shortest and the longest run of a kernel have a row, even if
   empty. Kernels of a CUDA graph traced as a whole are not included.

@@ -25,7 +25,7 @@ columns:
 checks:
   - run >= 1 AND dur_ns >= 0 AND so_far_ns >= dur_ns
   - (run = 1) = (since_start_ns IS NULL)
-when_empty: "no kernel name matches -p kernel=GLOB; top_kernels lists the names"
+when_empty: "no kernel name matches -p kernel=GLOB; top_kernels lists the names, and a part of a name needs stars: *gemm*"
 limits: >-
   Runs of one name are one sequence per process and device, whatever their stream, grid and block. Kernels of a CUDA graph
   traced as a whole are not included.

@@ -29,7 +29,7 @@ checks:
   - calls >= 1 AND share_pct BETWEEN 0 AND 100
   - mean_ns BETWEEN min_ns AND max_ns
   - (path IS NULL) = (unattributed IS NOT NULL)
-when_empty: "no kernel was launched in a matching range: nvtx_tree lists the paths, and -p range=GLOB or kernel=GLOB chooses"
+when_empty: "no kernel was launched in a matching range: nvtx_tree lists the paths, and a part of a name needs stars: -p range=*attention* or kernel=*gemm*"
 limits: >-
   A kernel counts only in the row of the innermost range around its launch, so rows add up. Iterations share a row,
   because their folded names are the same; use --nvtx to choose one iteration. Kernels in no range are included if range

@@ -25,7 +25,7 @@ columns:
 checks:
   - instance >= 1 AND dur_ns >= 0 AND so_far_ns >= dur_ns
   - (instance = 1) = (since_start_ns IS NULL)
-when_empty: "no range that ended matches -p range=GLOB; range_names lists the names"
+when_empty: "no range that ended matches -p range=GLOB; range_names lists the names, and a part of a name needs stars: *step*"
 limits: >-
   Ranges whose names differ in numbers only, such as step 1 and step 2, are one sequence, by the rules in
   queries/names/layers.yml; --fold none keeps them apart. Ranges that never ended are left out.

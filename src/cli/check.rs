@@ -8,6 +8,7 @@ use nsq_files::whole_file;
 use nsq_library::catalog::lock::{FILE, Lock, LockEntry};
 use nsq_library::catalog::{BUILT_IN, Catalog, FileKind, Query};
 use nsq_value::error::{EXIT_FAILED, Error, Result};
+use nsq_value::shell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -42,10 +43,12 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Result<u8> {
     if let Some(folder) = args.folder.as_ref().filter(|folder| !folder.is_dir()) {
         let reason = if folder.exists() { "is not a folder" } else { "does not exist" };
-        return Err(Error::usage(
-            format!("{} {reason}", folder.display()),
-            "give a folder of query files, such as `nsq check my_queries`",
-        ));
+        let holding = folder.parent().filter(|path| path.is_dir()).unwrap_or(Path::new("."));
+        let help = match folder.is_file() {
+            true => format!("check the folder that it is in: nsq check {}", shell::path(holding)),
+            false => "give a folder of query files, such as `nsq check my_queries`".to_owned(),
+        };
+        return Err(Error::usage(format!("{} {reason}", folder.display()), help));
     }
     let mut library = args.library.clone();
     library.queries.extend(args.folder.clone());

@@ -68,7 +68,7 @@ pub(super) fn run(
                 "install nsq with all its parts: cargo install --locked --path complete, in its source"
                     .to_owned(),
             ),
-            false => neither(name, &verbs()),
+            false => neither(name, &verbs(), arguments),
         }));
     };
     // The verb is the first argument, or the second of `nsq help NAME`.

@@ -9,6 +9,7 @@ use nsq_library::catalog::{Catalog, Shown};
 use nsq_library::manual::{search, words_of};
 use nsq_report::report::{looks_like_path, similar_names};
 use nsq_value::error::{Error, Result, nearest};
+use nsq_value::shell;
 use nsq_value::table::Value;
 use std::ffi::{OsStr, OsString};
 use std::num::{IntErrorKind, ParseIntError};
@@ -87,6 +88,9 @@ pub(super) fn with_tip(mut error: clap::Error, arguments: &[OsString]) -> clap::
                 .to_owned()
         }
         "page" | "report" | "playbook" => "queries, pages and reports of NVIDIA: -q NAME".to_owned(),
+        "kernel" => "for the kernels of a name: -q cuda_gpu_kern_pace or -q nvtx_kernels with -p kernel='*gemm*', \
+                     or a statement with WHERE kernel_name GLOB '*gemm*': nsq sql"
+            .to_owned(),
         "n" | "top" | "head" | "limit" => {
             "to see N rows: --rows N; for a query with the parameter limit: -p limit=N".to_owned()
         }
@@ -102,8 +106,15 @@ pub(super) fn with_tip(mut error: clap::Error, arguments: &[OsString]) -> clap::
 }
 
 /// What clap says badly: a third report of `nsq diff`, which it takes for a subcommand, a name after the report of
-/// `nsq schema`, and a number that is none.
-pub(super) fn in_other_words(error: &clap::Error, arguments: &[OsString]) -> Option<Error> {
+/// `nsq schema`, a number that is none, and what is missing, without an example.
+pub(super) fn in_other_words(
+    error: &clap::Error,
+    arguments: &[OsString],
+    verbs: fn() -> Command,
+) -> Option<Error> {
+    if let Some(missing) = with_example(error, arguments, &verbs()) {
+        return Some(missing);
+    }
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
         _ => None,
@@ -133,18 +144,76 @@ pub(super) fn in_other_words(error: &clap::Error, arguments: &[OsString]) -> Opt
     Some(Error::usage(format!("invalid value '{value}' for '{option}'"), help))
 }
 
-/// Refuses a word among reports that is no path: the name of a query, or a statement.
+/// The error for what is missing in a command line, with an example from the help of the verb.
+fn with_example(error: &clap::Error, arguments: &[OsString], verbs: &Command) -> Option<Error> {
+    let mut path = vec![verbs];
+    for word in arguments.iter().skip(1) {
+        match path.last().and_then(|verb| verb.find_subcommand(word)) {
+            Some(verb) => path.push(verb),
+            None => break,
+        }
+    }
+    let words = path.iter().map(|verb| verb.get_name()).collect::<Vec<&str>>().join(" ");
+    let example = |option: &str| {
+        let helps = path.iter().rev().filter_map(|verb| verb.get_after_help());
+        let lines: Vec<String> = helps
+            .flat_map(|help| help.to_string().lines().map(str::to_owned).collect::<Vec<_>>())
+            .collect();
+        // The page of `nsq REPORT` has a verb that nobody types.
+        let is_example = |line: &&str| {
+            line.starts_with(&words) || words == "nsq overview" && line.starts_with("nsq ")
+        };
+        let commands = lines.iter().map(|line| line.trim_start().split("  ").next().unwrap_or_default());
+        commands
+            .filter(is_example)
+            .find(|line| line.contains(option))
+            .map(|line| format!("such as: {}", line.replacen(" report.sqlite", " REPORT", 1)))
+    };
+    match (error.kind(), error.get(ContextKind::InvalidArg)) {
+        (ErrorKind::MissingRequiredArgument, Some(ContextValue::Strings(missing))) => {
+            let name = |text: &String| text.replace(['<', '>'], "").trim_end_matches("...").to_owned();
+            let missing = missing.iter().map(name).collect::<Vec<String>>();
+            let are = if missing.len() == 1 { "is" } else { "are" };
+            let reason = format!("{words}: {} {are} missing", missing.join(" and "));
+            Some(Error::usage(reason, example(&words)?))
+        }
+        (ErrorKind::InvalidValue, Some(ContextValue::String(option))) => {
+            let is_empty = |value: &ContextValue| *value == ContextValue::String(String::new());
+            error.get(ContextKind::InvalidValue).filter(|value| is_empty(value))?;
+            let name = option.split([' ', '=']).next().unwrap_or_default();
+            Some(Error::usage(format!("{name} has no value"), example(&format!("{name} "))?))
+        }
+        (ErrorKind::InvalidSubcommand, _) if path.len() > 1 => {
+            let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
+                return None;
+            };
+            error.get(ContextKind::SuggestedSubcommand).is_none().then_some(())?;
+            let names = path.last()?.get_subcommands().map(Command::get_name);
+            let names = names.filter(|name| *name != "help").collect::<Vec<&str>>().join(", ");
+            let such = example(&words).map(|such| format!(", {such}")).unwrap_or_default();
+            let help = format!("{words} is followed by {names}{such}");
+            Some(Error::usage(format!("unrecognized subcommand '{word}'"), help))
+        }
+        _ => None,
+    }
+}
+
+/// Refuses a word among reports that is no path: the name of a query, a statement, or a question.
 pub(super) fn must_be_reports(reports: &[PathBuf]) -> Result<()> {
     for word in reports.iter().filter(|path| !path.exists()).filter_map(|path| path.to_str()) {
         if is_statement(word) {
             let help = "your own SQL: nsq sql REPORT \"SELECT …\"";
-            return Err(Error::usage("a statement is no report", help));
+            return Err(Error::usage("a statement is not a report", help));
+        }
+        if word.contains(char::is_whitespace) && !looks_like_path(Path::new(word)) {
+            let help = format!("`nsq list {word}` finds what answers a question");
+            return Err(Error::usage(format!("'{word}' is not a report"), help));
         }
         if !looks_like_path(Path::new(word))
             && let Ok(catalog) = Catalog::load(&BUILT_IN, &Catalog::default_folders())
             && let Some(help) = in_library(word, &catalog)
         {
-            return Err(Error::usage(format!("'{word}' is no report"), help));
+            return Err(Error::usage(format!("'{word}' is not a report"), help));
         }
     }
     Ok(())
@@ -157,26 +226,33 @@ pub(super) fn is_statement(text: &str) -> bool {
 }
 
 /// The error for a word that is neither a verb nor a file. It says what the word could have meant.
-pub(super) fn neither(word: &str, verbs: &Command) -> Error {
+pub(super) fn neither(word: &str, verbs: &Command, arguments: &[OsString]) -> Error {
     let catalog = Catalog::load(&BUILT_IN, &Catalog::default_folders()).ok();
-    let known = || of_nsys(word).map(str::to_owned);
-    let help =
-        catalog.and_then(|catalog| in_library(word, &catalog)).or_else(known).unwrap_or_else(|| {
-            let names =
-                verbs.get_subcommands().filter(|verb| !verb.is_hide_set()).map(Command::get_name);
-            let near_verb = nearest(word, names).first().map(|verb| format!("`nsq {verb}`"));
-            let near_file =
-                similar_names(Path::new(word)).first().map(|file| format!("the file '{file}'"));
-            let near: Vec<String> = near_verb.into_iter().chain(near_file).collect();
-            match near.is_empty() {
-                true => of_other_tools(word).unwrap_or_else(|| {
-                    "`nsq help` lists the verbs; a report is given by its path, such as ./report.sqlite"
-                        .to_owned()
-                }),
-                false => format!("did you mean {}?", near.join(" or ")),
-            }
+    let names = || verbs.get_subcommands().filter(|verb| !verb.is_hide_set()).map(Command::get_name);
+    let near = || {
+        let near_verb = nearest(word, names()).first().map(|verb| format!("`nsq {verb}`"));
+        let near_file = similar_names(Path::new(word)).first().map(|file| format!("the file '{file}'"));
+        let near: Vec<String> = near_verb.into_iter().chain(near_file).collect();
+        (!near.is_empty()).then(|| format!("did you mean {}?", near.join(" or ")))
+    };
+    let help = unquoted(arguments)
+        .or_else(|| in_library(word, catalog.as_ref()?))
+        .or_else(|| of_nsys(word).map(str::to_owned))
+        .or_else(near)
+        .or_else(|| of_other_tools(word, catalog.as_ref()?))
+        .unwrap_or_else(|| {
+            "`nsq help` lists the verbs; a report is given by its path, such as ./report.sqlite"
+                .to_owned()
         });
     Error::usage(format!("'{word}' is neither a verb of nsq nor a file"), help)
+}
+
+/// What to type for a file whose name has blanks, which the shell made several words.
+fn unquoted(arguments: &[OsString]) -> Option<String> {
+    let words = arguments.get(1..)?;
+    let joined = (2..=words.len()).map(|count| words[..count].join(OsStr::new(" ")));
+    let file = joined.map(PathBuf::from).find(|path| path.is_file())?;
+    Some(format!("quote a name with blanks: nsq {}", shell::path(&file)))
 }
 
 /// What to type for a verb of nsys, or what its window does.
@@ -186,27 +262,34 @@ fn of_nsys(word: &str) -> Option<&'static str> {
         "profile" | "record" | "start" => {
             Some("nsys records: nsys profile -o report PROGRAM; then: nsq report.nsys-rep")
         }
+        "report" | "summary" | "overview" | "info" => Some(
+            "a report needs no verb: `nsq REPORT` shows what to fix first, `nsq schema REPORT` what it holds",
+        ),
         "open" | "view" | "ui" | "nsys-ui" => Some("a report is looked at with: nsq timeline REPORT"),
         _ => None,
     }
 }
 
-/// The verb of nsq for a verb of another tool: what `nsq list` finds first.
-fn of_other_tools(word: &str) -> Option<String> {
+/// What `nsq list` finds first for a verb of another tool, if it is a verb of nsq, a query or a page.
+fn of_other_tools(word: &str, catalog: &Catalog) -> Option<String> {
     // A longer word is no verb, and looking for it takes time.
     if word.len() > LONGEST_VERB {
         return None;
     }
-    let catalog = Catalog::load(&BUILT_IN, &Catalog::default_folders()).ok()?;
-    let mut table = everything(&catalog, Shown::of(false)).ok()?;
-    let found = search(&mut table, &words_of(&[word.to_owned()]), &catalog).ok()?;
+    let mut table = everything(catalog, Shown::of(false)).ok()?;
+    let found = search(&mut table, &words_of(&[word.to_owned()]), catalog).ok()?;
     let Some([Value::Text(kind), Value::Text(name), ..]) = table.rows.first().map(Vec::as_slice) else {
         return None;
     };
-    let is_verb = found.is_answer && kind == "verbs";
-    is_verb.then(|| {
-        format!("did you mean `{name}`? A report is given by its path, such as ./report.sqlite")
-    })
+    let meant = match kind.as_str() {
+        _ if !found.is_answer => return None,
+        "verbs" => format!("`{name}`"),
+        _ if catalog.query(name).is_ok() || catalog.page(name).is_ok() => {
+            format!("`nsq run REPORT -q {name}`")
+        }
+        _ => return None,
+    };
+    Some(format!("did you mean {meant}? A report is given by its path, such as ./report.sqlite"))
 }
 
 const LONGEST_VERB: usize = 40;

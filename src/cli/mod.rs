@@ -45,7 +45,7 @@ use clap::{FromArgMatches, Parser, Subcommand};
 pub use external::{BuiltIn, build_in};
 use first_word::{in_other_words, with_verb};
 pub use list::everything;
-use messages::{complain, note};
+use messages::{complain, note, remember_report};
 use nsq_files::interrupt::{disarm, handle_signals};
 use nsq_files::whole_file::standard_output;
 use nsq_render::render::{Format, encoder};
@@ -123,13 +123,16 @@ pub fn main() -> ExitCode {
         return code;
     }
     let arguments = with_verb(std::env::args_os().collect(), command);
+    remember_report(&arguments);
     if let Some(ended) = external::run_export(&arguments) {
         return ended.unwrap_or_else(|error| ExitCode::from(complain(&error)));
     }
     let words = nsq_engine::scope::join_iterations(arguments.iter().cloned());
     let parsed = command().try_get_matches_from(words).and_then(|typed| Cli::from_arg_matches(&typed));
     let parsed = parsed.map_err(|error| first_word::with_tip(error, &arguments));
-    if let Some(error) = parsed.as_ref().err().and_then(|error| in_other_words(error, &arguments)) {
+    if let Some(error) =
+        parsed.as_ref().err().and_then(|error| in_other_words(error, &arguments, command))
+    {
         return ExitCode::from(complain(&error));
     }
     // Before our handler is set: another program handles Ctrl-C itself.

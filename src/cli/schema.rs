@@ -1,5 +1,6 @@
 //! `nsq schema`: shows what was captured, and which queries can run.
 
+use super::first_word::must_be_reports;
 use super::options::{LibraryArgs, LimitArgs, OpenWithArgs};
 use super::output::{OutputArgs, must_differ};
 use crate::cli::reports;
@@ -52,6 +53,7 @@ const ASKED: &str = "What can be asked";
 const UNREAD: &str = "What nsq does not read";
 
 pub(super) fn run(args: &Args) -> Result<u8> {
+    must_be_reports(std::slice::from_ref(&args.report))?;
     let read = std::iter::once(args.report.as_path()).chain(args.open.trace());
     must_differ(args.output.output.as_deref(), read)?;
     let catalog = args.library.load()?;

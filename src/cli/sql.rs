@@ -79,7 +79,7 @@ impl Args {
 pub(super) fn run(args: &Args) -> Result<u8> {
     if args.report.to_str().is_some_and(is_statement) && !args.report.exists() {
         return Err(Error::usage(
-            "a statement is no report",
+            "a statement is not a report",
             "the report comes first: nsq sql REPORT \"SELECT …\"",
         ));
     }
@@ -87,6 +87,12 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let read = paths.iter().map(PathBuf::as_path).chain(args.open.trace());
     must_differ(args.output.output.as_deref(), read)?;
     let (text, origin) = statement(args)?;
+    if let Some(command) = text.split_whitespace().next().filter(|word| word.starts_with('.')) {
+        return Err(Error::usage(
+            format!("'{command}' is a command of the sqlite3 shell"),
+            "tables: `nsq list --relations`, columns: `nsq show TABLE`, what was recorded: nsq schema REPORT",
+        ));
+    }
     let mut catalog = args.library.load()?;
     args.classes.choose(&mut catalog, [text.as_str()])?;
     let values = typed_params(&args.param)?;

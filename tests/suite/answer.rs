@@ -679,7 +679,7 @@ fn a_page_can_have_questions() {
     assert!(stdout(&["show", "three", "--queries", mine]).contains("slow_ns"));
     // A page has tables or questions, and `nsq page` shows tables.
     let (code, _, error) = outcome(&["page", "three", &report, "--queries", mine]);
-    assert!(code == 2 && error.contains("nsq answer REPORT --playbook three"), "{error}");
+    assert!(code == 2 && error.contains(".sqlite --playbook three"), "{error}");
     std::fs::write(&file, THREE.replace("parts:", "tables: [{as: k, query: top_kernels}]\nparts:"))
         .unwrap();
     let (code, out, _) = outcome(&["check", mine]);

@@ -118,7 +118,7 @@ fn an_archive_of_several_traces_is_several_reports() {
             "{several}"
         );
         let missing = kernels(&file.join("rank3.json")).unwrap_err();
-        assert!(missing.contains("is no trace in") && missing.contains("rank10.json"), "{missing}");
+        assert!(missing.contains("is not a trace in") && missing.contains("rank10.json"), "{missing}");
     }
 }
 

@@ -87,7 +87,7 @@ fn a_statement_takes_parameters_without_front_matter() {
     fs::write(&file, "SELECT 1; SELECT 2").unwrap();
     let (code, _, error) = run(&[]);
     assert!(
-        code == 2 && error.contains("has 2 statements") && error.contains("nsq sql REPORT --file"),
+        code == 2 && error.contains("has 2 statements") && error.contains(".sqlite --file"),
         "{error}"
     );
 }

@@ -269,7 +269,7 @@ fn near_misses_run_or_say_what_to_type() {
     assert!(stdout(&["show", "cookbook/gate"]).starts_with("# Gate in CI"));
     assert!(stdout(&["show", "scripts"]).starts_with("# Tables"));
     let (into_file, absent) = (format!("{report}/x.csv"), format!("{file}.csv/x.csv"));
-    let errors: [(&[&str], &str); 22] = [
+    let errors: &[(&[&str], &str)] = &[
         (&["materialize", report, "-o", "out.duckdb"], "which DuckDB attaches"),
         (
             &["import", "trace.json", "-o", "out.csv"],
@@ -293,13 +293,33 @@ fn near_misses_run_or_say_what_to_type() {
         ),
         (&["run", report, "--sql", "SELECT 1"], "SQL of your own: nsq sql REPORT \"SELECT …\""),
         (&["run", report, "-q", "top_kernels", "--sql"], "nsq show QUERY --sql"),
-        (&["run", report, "-q", "top_kernels", "--kernel", "x"], "-p kernel=VALUE"),
+        (&["run", report, "-q", "top_kernels", "--kernel", "x"], "with -p kernel='*gemm*'"),
         (&["run", report, "-q", "top_kernels", "-o", "out.xlsx"], "CSV: -o out.csv"),
         (&["run", report, "-q", "top_kernels", "--nvtx", "zzzz"], "help: the report has '"),
         (&[report, "--explain", "0"], "expected the number of a finding"),
         (&[report, "--csv"], "tip: --format csv"),
-        (&[report, "top_kernels"], "it is a query: nsq run REPORT -q top_kernels"),
-        (&[report, "SELECT 1"], "nsq sql REPORT \"SELECT"),
+        (&[report, "top_kernels"], ".sqlite -q top_kernels"),
+        (&[report, "SELECT 1"], ".sqlite \"SELECT"),
+        // The report stands in the command to type.
+        (&["top_kernels", report], ".sqlite -q top_kernels"),
+        (&["run", report], ".sqlite -q gpu_time, or give a .sql file"),
+        // A subject instead of a name: what `nsq list` finds first.
+        (&["run", report, "-q", "gpu_idle"], "did you mean 'gpu_idle_cause_sum'"),
+        (&["report", report], ".sqlite` shows what to fix first"),
+        (&["top", report], ".sqlite -q top_kernels`?"),
+        (&["schema", "kernel"], "it is a relation: nsq show kernel"),
+        (&["answer", report, "why is it slow"], "`nsq list why is it slow` finds"),
+        (&["sql", report, ".tables"], "columns: `nsq show TABLE`"),
+        // What is missing has an example.
+        (&["run", "-q", "top_kernels"], "such as: nsq run REPORT --query top_kernels"),
+        (&["materialize", report], ".sqlite -o plain.sqlite"),
+        (&["import", "trace.json"], "such as: nsq import trace.json.gz -o trace.sqlite"),
+        (&["diff", report], "such as: nsq diff before.sqlite after.sqlite"),
+        (&["diff", report, report, "--gate"], "such as: nsq diff main.sqlite branch.sqlite --gate 5"),
+        (&["diff", "--init-ci"], "such as: nsq diff --init-ci github"),
+        (&["diff", "baseline", "main"], "nsq diff baseline is followed by save, list, remove"),
+        (&["new", "slow_kernels"], "such as: nsq new query long_kernels"),
+        (&[report, "--explain"], ".sqlite --explain 1"),
         (&["sql", "SELECT 1", report], "the report comes first"),
     ];
     for (words, said) in errors {

@@ -359,7 +359,7 @@ fn recipes_of_other_names_say_what_answers_them() {
     for asked in [&["run", report, "--query", "mpi_sum"][..], &["stats", "-r", "mpi_sum", report]] {
         let (code, _, error) = outcome(asked);
         assert_eq!(code, 2, "{error}");
-        assert!(error.contains("`nsq run REPORT --query mpi_event_sum` answers it."), "{error}");
+        assert!(error.contains("example.sqlite --query mpi_event_sum` answers it."), "{error}");
     }
     // Every recipe of nsys is in the book, and every query that the book names exists.
     let book = std::fs::read_to_string(project("docs/src/recipes.md")).unwrap();

@@ -132,6 +132,24 @@ fn an_invalid_change_is_an_error() {
 }
 
 #[test]
+fn a_change_of_no_kernel_has_no_gain() {
+    let report = crate::support::project("fixtures/example.sqlite");
+    let ask = |change: &str| {
+        let arguments = ["run", report.to_str().unwrap(), "-q", "what_if", "-p", change];
+        let output = nsq().args(arguments).output().unwrap();
+        [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap())
+    };
+    let [out, error] = ask("faster=jet*:2");
+    assert!(out.contains("(no rows)") && error.contains("no kernel matches the pattern"), "{error}");
+    for change in
+        ["faster=*jet*:2", "fused=*jet*:2", "faster=cudaLaunch*:2", "faster=:2", "faster=memcpy:2"]
+    {
+        let [out, error] = ask(change);
+        assert!(!out.contains("(no rows)"), "{change}: {error}");
+    }
+}
+
+#[test]
 fn a_list_that_is_given_again_goes_on() {
     let Some(shared) = shared() else { return };
     let report = data(&shared, "rtx3090x7_rodinia_8190.sqlite");

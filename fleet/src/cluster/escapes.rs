@@ -112,7 +112,7 @@ fn a_client_reads_reports_in_the_roots_and_nothing_else() -> Result<(), Box<dyn 
                 ))
                 .await?;
             let rows = context.sql("SELECT * FROM lines").await?.collect().await;
-            let error = rows.err().ok_or("rows of a file that is no report")?.to_string();
+            let error = rows.err().ok_or("rows of a file that is not a report")?.to_string();
             assert!(error.contains("nsq fleet") && !error.contains("secret"), "{error}");
             let written =
                 context.sql(&format!("COPY (SELECT 1 AS one) TO '{copy}'")).await?.collect().await;

@@ -4,6 +4,7 @@ mod args;
 mod profile;
 mod stats_reports;
 
+use super::first_word::must_be_reports;
 use super::note;
 use super::output::{must_differ, write_to};
 pub(super) use args::Args;
@@ -19,6 +20,7 @@ use serde_json::{Map, Value as Json, json};
 use std::path::{Path, PathBuf};
 
 pub(super) fn run(args: &Args) -> Result<u8> {
+    must_be_reports(&args.reports)?;
     let format = args.format()?;
     let mut catalog = args.library.load()?;
     let name = match Path::new(&args.playbook) {

@@ -2,9 +2,12 @@
 
 use crate::cli::output::OutputArgs;
 use crate::cli::reports::AskArgs;
-use nsq_library::catalog::Catalog;
+use nsq_engine::compile::Invocation;
+use nsq_library::catalog::{Catalog, Shown};
+use nsq_library::manual::{library_items, search, words_of};
 use nsq_report::report::looks_like_path;
 use nsq_value::error::{Error, Result};
+use nsq_value::table::Value;
 use std::path::{Path, PathBuf};
 
 /// Run queries or a page on one or more reports
@@ -61,7 +64,7 @@ impl Args {
             let name = name.display();
             return Err(Error::usage(
                 format!("{name} is the name of a query or page, and there is no report of this name"),
-                format!("write -q {name}"),
+                format!("write -q {name}: nsq run REPORT -q {name}"),
             ));
         }
         let is_word = |path: &&PathBuf| !path.exists() && !looks_like_path(path);
@@ -70,9 +73,14 @@ impl Args {
             let file = format!("{name}.sql");
             if Path::new(&file).is_file() && catalog.query(name).is_err() && catalog.page(name).is_err()
             {
-                let help = format!("a file here has this name: write -q {file}");
+                let help = format!(
+                    "a file here has this name: write -q {file}, as in nsq run REPORT -q {file}"
+                );
                 return Err(Error::usage(format!("unknown query '{name}'"), help));
             }
+        }
+        if let Some(error) = query.iter().find_map(|spelled| part_of_names(spelled, catalog)) {
+            return Err(error);
         }
         if query.is_empty() {
             // A word among the reports is an unknown query.
@@ -83,7 +91,7 @@ impl Args {
             }
             return Err(Error::usage(
                 "no query is given",
-                "name one, such as `-q gpu_time`, or give a .sql file; `nsq list` shows the queries",
+                "name one, such as nsq run REPORT -q gpu_time, or give a .sql file; `nsq list` shows the queries",
             ));
         }
         if reports.is_empty() {
@@ -98,4 +106,28 @@ impl Args {
     pub(in crate::cli) fn output(&self) -> &OutputArgs {
         &self.how.output
     }
+}
+
+/// The error for an unknown query whose name is a subject, such as `idle`: queries with the word in their names say less
+/// than those that `nsq list` finds first.
+fn part_of_names(spelled: &str, catalog: &Catalog) -> Option<Error> {
+    let asked = Invocation::parse(spelled);
+    if asked.path().is_some() || catalog.page(&asked.query).is_ok() {
+        return None;
+    }
+    let Err(Error::Unknown { what, name, near, help }) = catalog.query(&asked.query) else {
+        return None;
+    };
+    if near.iter().any(|near| !near.contains(&name)) {
+        return None;
+    }
+    let words: Vec<String> = name.split('_').map(str::to_owned).collect();
+    let mut table = library_items(catalog, Shown::Public).ok()?;
+    let found = search(&mut table, &words_of(&words), catalog).ok()?;
+    let names = table.rows.iter().filter_map(|row| match row.get(1) {
+        Some(Value::Text(found)) if catalog.query(found).is_ok() => Some(found.clone()),
+        _ => None,
+    });
+    let near = if found.is_answer { names.take(3).collect() } else { near };
+    Some(Error::Unknown { what, name, near, help })
 }

@@ -5,9 +5,9 @@ mod named;
 mod page;
 mod plans;
 
-use super::complain;
 use super::output::must_differ;
 use super::reports::{self, inputs, open, tell};
+use super::{complain, note};
 pub(super) use args::Args;
 use named::{give_params, named};
 use nsq_ask::input::shortest_names;
@@ -92,20 +92,37 @@ fn ask(
         }
         chosen => std::iter::once("report".to_owned()).chain(chosen.iter().cloned()).collect(),
     };
-    let heading = begun.heading();
+    let (heading, mut without_rows) = (begun.heading(), Vec::new());
     if !begun.has_answers() {
         return Ok(code);
     }
     args.how.output.write_columns(&columns, plans.len(), |writer| {
         writer.use_threads(asking.limits.threads);
         begun.results(&mut |plan, rows| {
-            writer.result(&heading_of(plan, &heading), |sink| rows(sink)).map(drop)
+            let count = writer.result(&heading_of(plan, &heading), |sink| rows(sink))?;
+            without_rows.extend((count == 0).then(|| plan.clone()));
+            Ok(())
         })
     })?;
-    if !are_several {
-        tell(&begun.reports, told, false);
+    match are_several {
+        true if is_for_people => tell_of_none(catalog, &without_rows),
+        true => {}
+        false => tell(&begun.reports, told, false),
     }
     Ok(code)
+}
+
+/// Says what it means that queries over the answers of several reports returned no rows. Of other queries, each report
+/// does.
+fn tell_of_none(catalog: &Catalog, plans: &[Plan]) {
+    for (name, _) in
+        plans.iter().filter(|plan| !plan.asks.is_empty()).filter_map(|plan| plan.query.as_ref())
+    {
+        let header = catalog.query(name).ok().map(|query| &query.header);
+        if let Some(reason) = header.and_then(|header| header.when_empty.as_ref()) {
+            note(&format!("{name} returned no rows: {reason}"));
+        }
+    }
 }
 
 /// The columns that the user chose. Each must be a column of at least one query.

@@ -81,7 +81,7 @@ impl SavedReport {
             |reason: String| Error::Report { path: path.to_owned(), reason, help: HELP.to_owned() };
         let bytes = bounded_file::read(path, Origin::Found, MAX_TABLE_BYTES)?;
         let saved: Self = serde_json::from_slice(&bytes)
-            .map_err(|e| invalid(format!("this is no saved report: {e}")))?;
+            .map_err(|e| invalid(format!("this is not a saved report: {e}")))?;
         if saved.saved_version != VERSION {
             let found = saved.saved_version;
             return Err(invalid(format!(

@@ -44,7 +44,7 @@ pub(super) fn departures(sql: &str) -> Vec<(String, &'static str)> {
     for (engine, dialect) in dialects {
         match Parser::parse_sql(dialect, sql) {
             Err(error) => found.push((
-                format!("this is no statement of {engine}: {error}"),
+                format!("this is not a statement of {engine}: {error}"),
                 "write what both engines understand",
             )),
             Ok(statements) => {

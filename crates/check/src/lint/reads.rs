@@ -43,7 +43,7 @@ pub(super) fn check_reads(
     for name in header.finding.iter().flat_map(|finding| &finding.narrows) {
         let is_finding = |query: &Query| query.header.kind == Kind::Finding;
         if !catalog.query(name).is_ok_and(is_finding) || *name == header.name {
-            let message = format!("`narrows` names '{name}', which is no other finding");
+            let message = format!("`narrows` names '{name}', which is not another finding");
             findings.push(place.finding("Q04", "narrows:", message, "name queries of kind finding"));
         }
     }

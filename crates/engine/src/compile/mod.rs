@@ -315,7 +315,10 @@ impl Plan {
                     None if lack.is_automatic => {
                         format!("nsys records it without an option where the system allows it; {see}")
                     }
-                    None => see,
+                    // Only tables of nsq's own are left, which are those of imported traces.
+                    None => format!(
+                        "nsys does not record it, but a PyTorch trace of the same program can: add --with TRACE; {see}"
+                    ),
                 },
                 flags if lack.was_recorded => {
                     format!("the capture used {}, but recorded no such event; {see}", flags.join(" or "))

@@ -48,6 +48,16 @@ fn recorder_of_gpu(maker: &str) -> &'static str {
     }
 }
 
+/// What makes PyTorch's profiler record a table of nsq's own, which no activity alone records.
+fn recorder_in_pytorch(source: &Source) -> Option<&'static str> {
+    match source.tables.first()?.as_str() {
+        "NSQ_PYTHON_FRAME" => Some("torch.profiler.profile(with_stack=True)"),
+        "NSQ_MEMORY" => Some("torch.profiler.profile(profile_memory=True)"),
+        "NSQ_OPERATOR_INPUT" => Some("torch.profiler.profile(record_shapes=True)"),
+        _ => None,
+    }
+}
+
 impl<'a> Presence<'a> {
     /// Creates the look-up for a report with this schema.
     pub fn new(schema: &'a Schema, catalog: &'a Catalog) -> Self {
@@ -129,6 +139,10 @@ impl<'a> Presence<'a> {
             // Traces have no data of other flags.
             lack.flags.retain(|flag| flag == "--trace=cuda");
             lack.flags.iter_mut().for_each(|flag| *flag = recorder_of_gpu(maker).to_owned());
+            if maker.starts_with("PyTorch trace") {
+                lack.flags
+                    .extend(leaves.iter().filter_map(|own| recorder_in_pytorch(own)).map(str::to_owned));
+            }
         }
         Ok(Some(lack))
     }

@@ -40,7 +40,7 @@ impl Kind {
                     &format!("{} is a file, not a folder or an archive of traces", file.display()),
                 ),
                 false => refuse(
-                    format!("is no trace in {}", file.display()),
+                    format!("is not a trace in {}", file.display()),
                     &format!("it has these: {}", names.join(", ")),
                 ),
             };

@@ -101,7 +101,7 @@ impl Report {
                 if matches!(kind, Kind::Trace) || rocm::kind_of(&connection).is_some() {
                     return Err(Error::usage(
                         format!(
-                            "--with adds a trace to a report of nsys, and {} is none",
+                            "--with adds a trace to a report of nsys, but {} is not a report of nsys",
                             path.display()
                         ),
                         "give the export of nsys first: nsq EXPORT.sqlite --with TRACE",
@@ -145,7 +145,7 @@ impl Report {
 pub(crate) fn copy_database(path: &Path, target: &Path, cancel: &Cancel) -> Result<()> {
     if !is_database(path)? {
         return Err(Error::usage(
-            format!("{} is no SQLite export", path.display()),
+            format!("{} is not a SQLite export", path.display()),
             "export it first: nsq export REPORT -o FILE.sqlite",
         ));
     }

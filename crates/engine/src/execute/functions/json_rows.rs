@@ -138,7 +138,7 @@ fn read(list: ValueRef<'_>) -> Result<Rows> {
     let text = match list {
         ValueRef::Null => return Ok(rows),
         ValueRef::Text(text) => text,
-        _ => return Err(Error::ModuleError("json_rows: the argument is no text".to_owned())),
+        _ => return Err(Error::ModuleError("json_rows: the argument is not a text".to_owned())),
     };
     let mut reader = serde_json::Deserializer::from_slice(text);
     let wrong = |error: serde_json::Error| Error::ModuleError(format!("json_rows: {error}"));

@@ -26,7 +26,7 @@ impl Document<'_> {
             ("is JSON, but not a trace: its objects have no \"ph\"", GIVE)
         } else if recorder.imported.rows == 0 && is_jax() {
             (
-                "is a trace of JAX or TensorFlow (XLA) whose device is no GPU",
+                "is a trace of JAX or TensorFlow (XLA) whose device is not a GPU",
                 "nsq reads the streams of GPUs: processes `/device:GPU:0` with threads `Stream #7`",
             )
         } else {
@@ -89,7 +89,7 @@ impl Document<'_> {
         } else if text.starts_with(SQLITE) {
             (
                 "is a gzip file with a SQLite export in it",
-                "unpack it with `gunzip`, and give the .sqlite file",
+                "unpack it with `gunzip --keep FILE`, and give the .sqlite file",
             )
         } else if text.starts_with(b"NVIDIA Tegra Profiler Report") {
             (
