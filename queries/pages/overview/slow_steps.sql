@@ -49,7 +49,7 @@ slow AS (
   JOIN timed
     ON timed.gpu_id = usual.gpu_id
     AND timed.pid = usual.pid
-    AND timed.tid IS usual.tid
+    AND timed.tid IS NOT DISTINCT FROM usual.tid
   WHERE timed.dur_ns >= :slower * usual.median_ns
 ),
 -- Slow steps in a row.
@@ -98,7 +98,7 @@ SELECT
     FROM pause
     WHERE pause.gpu_id = thread.gpu_id
       AND pause.pid = thread.pid
-      AND pause.tid IS thread.tid
+      AND pause.tid IS NOT DISTINCT FROM thread.tid
       AND pause.distance IS NOT NULL
       AND thread.distance > 1
   ) AS every,
