@@ -17,7 +17,7 @@ finding:
     torch.utils.checkpoint.create_selective_checkpoint_contexts.
   link: https://docs.pytorch.org/docs/stable/checkpoint.html
   confidence: medium
-  edit: work=@
+  edit: without=compute@
   frees: kernels
 params:
   - {name: least, type: duration, default: 1us, min: 0, doc: "Shortest interval to return."}
