@@ -262,11 +262,11 @@ worded AS (
       -- Weights in shards, as of FSDP and ZeRO.
       WHEN query = 'exposed_communication'
         AND top_subject IN ('AllGather', 'ReduceScatter')
-        AND NOT is_serial
+        AND NOT coalesce(is_serial, false)
         AND is_pytorch
-        THEN 'Gather the weights of the next layer while this one computes, send fewer bytes, or balance ranks that wait'
-          || ' for each other. In PyTorch: FSDP with forward_prefetch=True and BackwardPrefetch.BACKWARD_PRE, weights in'
-          || ' BF16 (MixedPrecision), or larger wrapped blocks; DeepSpeed with overlap_comm.'
+        THEN 'Gather the weights of the next layer while this one computes, send fewer bytes, or balance ranks that'
+          || ' wait for each other. In PyTorch: FSDP with forward_prefetch=True and BackwardPrefetch.BACKWARD_PRE,'
+          || ' weights in BF16 (MixedPrecision), or larger wrapped blocks; DeepSpeed with overlap_comm.'
       -- A download has no next batch.
       WHEN query IN ('exposed_copies', 'exposed_pageable_copies')
         AND top_subject = 'Device-to-Host'

@@ -7,8 +7,9 @@ why: To tell one large or late collective, such as the last one, from many that 
 kind: info
 internal: true
 tags: [communication, gpu]
-reads: [gpu_overlap, judged_step]
+reads: [gpu_overlap, gpu_window, judged_step]
 requires: [gpu_overlap]
+rows_if: EXISTS (SELECT 1 FROM gpu_window WHERE exposed_communication_ns > 0)
 params:
   - {name: least_pct, type: real, default: 70, min: 0, max: 100, doc: "Smallest share of the exposed time that it must have, in percent."}
   - {name: least, type: int, default: 3, min: 2, doc: "Fewest collectives of a step."}
@@ -52,6 +53,7 @@ op AS MATERIALIZED (
     FROM gpu_overlap
     WHERE activity = 'communication'
       AND EXISTS (SELECT 1 FROM step)
+      AND EXISTS (SELECT 1 FROM gpu_window WHERE exposed_communication_ns > 0)
   )
   WHERE step IS NOT NULL
 ),
@@ -70,7 +72,7 @@ even AS (
     AND min(op_count) >= :least
     AND count(DISTINCT step) >= 2
 ),
-at_place AS (
+at_place AS MATERIALIZED (
   SELECT
     placed.gpu_id,
     placed.place,

@@ -87,6 +87,12 @@ thread AS (
   GROUP BY gpu_id, pid, tid, step_count, median_ns
   -- Steps that stay slow are no pauses.
   HAVING sum(steps) <= 2 * count(*)
+),
+first AS MATERIALIZED (
+  SELECT *
+  FROM thread
+  ORDER BY total_ns DESC, gpu_id, pid, tid
+  LIMIT 1
 )
 SELECT
   gpu_id,
@@ -94,16 +100,15 @@ SELECT
   slow_count,
   step,
   (
-    SELECT iif(count(*) >= 2 AND 5 * sum(pause.distance = thread.distance) >= 4 * count(*), thread.distance, NULL)
+    SELECT iif(count(*) >= 2 AND 5 * sum(pause.distance = first.distance) >= 4 * count(*), first.distance, NULL)
     FROM pause
-    WHERE pause.gpu_id = thread.gpu_id
-      AND pause.pid = thread.pid
-      AND pause.tid IS NOT DISTINCT FROM thread.tid
+    WHERE pause.gpu_id = first.gpu_id
+      AND pause.pid = first.pid
+      AND pause.tid IS NOT DISTINCT FROM first.tid
       AND pause.distance IS NOT NULL
-      AND thread.distance > 1
+      AND first.distance > 1
   ) AS every,
   CAST(excess_ns AS INTEGER) AS excess_ns,
   CAST(median_ns AS INTEGER) AS median_ns
-FROM thread
-ORDER BY total_ns DESC, gpu_id, pid, tid
-LIMIT 1
+FROM first
+ORDER BY gpu_id
