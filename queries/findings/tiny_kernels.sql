@@ -14,7 +14,7 @@ finding:
   remedy: >-
     Fuse the kernels, or give each more work with a larger batch. A CUDA graph makes the gaps shorter.
   in_pytorch: >-
-    torch.compile, and fused=True in optimizers.
+    torch.compile, torch._foreach functions for lists of tensors (moving averages of weights, clipping), and fused=True in optimizers.
   link: https://docs.pytorch.org/docs/stable/generated/torch.compile.html
   confidence: medium
   edit: "idle=@\nwork=@"

@@ -33,6 +33,22 @@ limits: >-
   whole capture, with the same numbers whatever the scope leaves; step_window has those in the scope.
 ---*/
 WITH
+-- Between repeats of a short sequence, other work takes half of the time, again and again: they are parts of something
+-- longer, such as the requests of a server with several threads.
+part AS (
+  SELECT global_pid
+  FROM (
+    SELECT
+      global_pid,
+      likeness_pct < 70 AS is_other,
+      end_ns - lag(end_ns, 1, start_ns) OVER (PARTITION BY global_pid, gpu_id, kind, state ORDER BY step) AS dur_ns
+    FROM all_repeated_step
+    WHERE kind = 'step'
+  )
+  GROUP BY global_pid
+  HAVING sum(is_other) >= 16
+    AND 2 * sum(iif(is_other, dur_ns, 0)) >= sum(dur_ns)
+),
 found AS (
   SELECT
     *,
@@ -42,7 +58,7 @@ found AS (
       WHEN (SELECT iteration_name FROM scope) GLOB 'state [0-9]*' THEN
         kind IN ('step', 'other')
         AND 'state ' || state = (SELECT iteration_name FROM scope)
-      ELSE kind = 'step'
+      ELSE kind = 'step' AND global_pid NOT IN (SELECT global_pid FROM part)
     END
 ),
 first_gpu AS (

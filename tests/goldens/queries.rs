@@ -211,11 +211,12 @@ const ROWS_FROM_TRACES: [&str; 12] = [
 
 /// Findings that only real reports, seeded faults, captures of `tests/suite/facts`, `recipes` and `steps`, or the example show: see
 /// `tests/suite/findings.rs`.
-const ROWS_ON_REAL_REPORTS: [&str; 27] = [
+const ROWS_ON_REAL_REPORTS: [&str; 31] = [
     "allocating_range",
     "collective_traffic",
     "compile_gaps",
     "compiled_regions",
+    "downloaded_gaps",
     "feeding_calls",
     "fp32_matmul",
     "graph_building",
@@ -226,12 +227,15 @@ const ROWS_ON_REAL_REPORTS: [&str; 27] = [
     "late_collectives",
     "lock_turns",
     "longest_collective",
+    "main_collective",
     "metric_facts",
     "mpi_wait",
     "peer_wait",
     "peer_waits",
     "rank_wait",
+    "recomputation",
     "shared_gpu",
+    "slow_steps",
     "small_collectives",
     "small_copies",
     "step_trend",

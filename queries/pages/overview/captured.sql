@@ -1,6 +1,6 @@
 /*---
 name: captured
-version: 10
+version: 11
 title: What was captured
 summary: The number of GPU operations, and their time, in one row.
 why: To know what a report is before reading its figures.
@@ -20,6 +20,8 @@ columns:
   - {name: is_trace, type: bool, priority: 3, doc: "Whether the report was made from a trace."}
   - {name: maker, type: text, priority: 3, doc: "Kind of that trace, such as PyTorch trace, XLA trace, ONNX Runtime profile or rocpd database; null for a report of nsys."}
   - {name: is_pytorch, type: bool, priority: 3, doc: "Whether the program uses PyTorch: the report is a trace by PyTorch, or has a kernel of the namespace at::native."}
+  - {name: is_rapids, type: bool, priority: 3, doc: "Whether the program uses libraries of RAPIDS: a name has the namespace cudf, cuml, cugraph or raft."}
+  - {name: has_math_library, type: bool, priority: 3, doc: "Whether a name is that of cuFFT, cuBLAS or cuSOLVER, of a matrix product or of a factorization."}
   - {name: is_amd, type: bool, priority: 3, doc: "Whether the driver is HIP, a GPU has a name of AMD, or HIP launched a kernel."}
   - {name: runtime, type: text, priority: 3, doc: "What launches the work of the GPU: CUDA, HIP for AMD, or SYCL for Intel."}
   - {name: is_integrated, type: bool, priority: 3, doc: "Whether every GPU with work shares memory with the CPU; null if unknown."}
@@ -58,6 +60,23 @@ SELECT
   maker,
   coalesce(maker GLOB 'PyTorch*' OR maker GLOB 'Ascend*', 0)
     OR EXISTS (SELECT 1 FROM string WHERE instr(text, 'at::native')) AS is_pytorch,
+  EXISTS (
+    SELECT 1
+    FROM string
+    WHERE text GLOB '*cudf::*' OR text GLOB '*cuml::*' OR text GLOB '*cugraph::*' OR text GLOB '*raft::*'
+  ) AS is_rapids,
+  EXISTS (
+    SELECT 1
+    FROM string
+    WHERE text GLOB '*fft*'
+      OR text GLOB '*cublas*'
+      OR text GLOB '*cusolver*'
+      OR text GLOB '*gemm*'
+      OR text GLOB '*getrf*'
+      OR text GLOB '*potrf*'
+      OR text GLOB '*geqrf*'
+      OR text GLOB '*syev*'
+  ) AS has_math_library,
   is_amd,
   CASE
     WHEN is_amd THEN 'HIP'

@@ -142,6 +142,8 @@ machine AS MATERIALIZED (
   SELECT
     max(is_amd) AS is_amd,
     max(is_pytorch) AS is_pytorch,
+    max(is_rapids) AS is_rapids,
+    max(has_math_library) AS has_math_library,
     max(is_windows) AS is_windows,
     max(is_before_ampere) AS is_before_ampere,
     max(sends_16_bits) AS sends_16_bits,
@@ -205,8 +207,11 @@ worded AS (
         )
         THEN 'The host waits for the size of a result. Keep sizes fixed: torch.where(mask, a, b) in place of selected'
           || ' rows, repeat_interleave(..., output_size=n); of experts, sort the rows once and use a grouped product.'
+      WHEN query = 'allocation' AND is_rapids
+        THEN 'Use a memory pool: rmm.reinitialize(pool_allocator=True), or rmm::mr::pool_memory_resource in C++.'
       WHEN query = 'allocation'
         AND host_works
+        AND has_math_library
         AND NOT is_pytorch
         AND NOT is_amd
         AND (top_subject GLOB 'cu*Malloc*' OR top_subject GLOB 'cu*Free*')
@@ -254,6 +259,14 @@ worded AS (
             ' In PyTorch: async_op=True with a later wait(); in TorchRec, TrainPipelineSparseDist.',
             ''
           )
+      -- Weights in shards, as of FSDP and ZeRO.
+      WHEN query = 'exposed_communication'
+        AND top_subject IN ('AllGather', 'ReduceScatter')
+        AND NOT coalesce(is_serial, false)
+        AND is_pytorch
+        THEN 'Gather the weights of the next layer while this one computes, send fewer bytes, or balance ranks that'
+          || ' wait for each other. In PyTorch: FSDP with forward_prefetch=True and BackwardPrefetch.BACKWARD_PRE,'
+          || ' weights in BF16 (MixedPrecision), or larger wrapped blocks; DeepSpeed with overlap_comm.'
       -- A download has no next batch.
       WHEN query IN ('exposed_copies', 'exposed_pageable_copies')
         AND top_subject = 'Device-to-Host'

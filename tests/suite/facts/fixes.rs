@@ -42,7 +42,10 @@ fn what_the_host_makes_of_a_download_comes_before_the_copies() {
         blocking_copy(&capture, true, list - 10 * US, (list, list + 1_600 * US), correlation + 11);
     }
     assert_eq!(first_fixes(&capture)[..2], ["host_work", "exposed_pageable_copies"]);
-    assert!(capture.screen().contains("\nHost-bound: the GPU idles for "));
+    assert_eq!(capture.rows("downloaded_gaps", &["is_scalar", "size_bytes"]), [["0", "2000000"]]);
+    let screen = capture.screen();
+    assert!(screen.contains("\nHost-bound: the GPU idles for "), "{screen}");
+    assert!(screen.contains("Fix: This code follows a download (2.00 MB)."), "{screen}");
 }
 
 /// Drafts are 36 kernels of 4 µs, one each 13 µs, and a result that the host reads. Then 40 long kernels run.
@@ -434,4 +437,66 @@ fn a_program_of_pytorch_that_polls_before_uploads_may_wait_for_a_data_loader() {
         let words = "A DataLoader of PyTorch waits for its workers in poll: add workers";
         assert_eq!(screen.contains(words), is_loader, "{screen}");
     }
+}
+
+/// Each tenth of 60 marked steps begins 40 ms late.
+#[test]
+fn slow_steps_that_come_regularly_are_counted() {
+    let capture = Capture::new();
+    let mut at = 1_000 * MS;
+    for step in 0..60 {
+        let start = at;
+        if step % 10 == 9 {
+            at += 40 * MS;
+        }
+        capture.launch(PID, at, "gemm", (at + 20 * US, at + 4 * MS), 2 * step + 1);
+        at += 4 * MS + 100 * US;
+        capture.call(
+            PID | 1,
+            "cudaDeviceSynchronize_v3020",
+            (at - 4 * MS, at - 20 * US),
+            2 * step + 2,
+            0,
+        );
+        capture.range(PID | 1, &format!("step {step}"), (start - 10 * US, at - 15 * US));
+    }
+    let rows = capture.rows("slow_steps", &["slow_count", "every"]);
+    assert_eq!(rows, [["6", "10"]]);
+}
+
+/// A checkpoint runs its forward kernel again, then its backward pass.
+#[test]
+fn forward_work_that_a_checkpoint_repeats_is_found() {
+    let capture = Capture::new();
+    for step in 0..4 {
+        let (at, correlation) = (1_000 * MS + step * 20 * MS, 10 * step + 1);
+        capture.launch(PID, at, "forward", (at + 20 * US, at + 4 * MS), correlation);
+        capture.launch(PID, at + 200 * US, "forward", (at + 4 * MS, at + 8 * MS), correlation + 1);
+        capture.launch(PID, at + 400 * US, "backward", (at + 8 * MS, at + 16 * MS), correlation + 2);
+        capture.range(PID | 1, "CheckpointFunctionBackward", (at + 150 * US, at + 500 * US));
+        let node = "autograd::engine::evaluate_function: AddmmBackward0";
+        capture.range(PID | 1, node, (at + 350 * US, at + 450 * US));
+    }
+    let rows = capture.rows("recomputation", &["subject", "dur_ns"]);
+    assert_eq!(rows, vec![["forward".to_owned(), (4 * MS).to_string()]; 4]);
+}
+
+/// Of three all-reduces of a step, only the last runs when no other kernel does.
+#[test]
+fn the_last_collective_of_a_step_is_named() {
+    let capture = Capture::new();
+    for step in 0..6 {
+        let (at, correlation) = (1_000 * MS + step * 20 * MS, 10 * step + 1);
+        capture.launch(PID, at, "backward", (at + 20 * US, at + 10 * MS), correlation);
+        let times = [(2 * MS, 3 * MS), (5 * MS, 6 * MS), (10 * MS, 15 * MS)];
+        for (nth, (start, end)) in (1..).zip(times) {
+            let called = (at + 30 * nth * US, at + 30 * nth * US + 10 * US);
+            capture.call(PID | 1, "cudaLaunchKernelExC_v11060", called, correlation + nth, 0);
+            let name = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096>)";
+            capture.kernel(PID, name, (at + start, at + end), 20, correlation + nth);
+        }
+        capture.range(PID | 1, &format!("step {step}"), (at - 10 * US, at + 200 * US));
+    }
+    let rows = capture.rows("main_collective", &["operation", "place", "op_count", "dur_ns"]);
+    assert_eq!(rows, [["AllReduce", "3", "3", "5000000"]]);
 }

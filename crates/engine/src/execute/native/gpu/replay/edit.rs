@@ -59,6 +59,8 @@ enum Ops {
     Copies,
     Fills,
     Communication,
+    /// Kernels that are no collectives.
+    Compute,
     /// By the name of a kernel, whole or simple, or of the launching call.
     Named(Glob),
 }
@@ -75,6 +77,7 @@ impl What {
             "memcpy" | "copies" => Ops::Copies,
             "memset" => Ops::Fills,
             "communication" => Ops::Communication,
+            "compute" => Ops::Compute,
             glob => Ops::Named(Glob::new(glob).map_err(|error| error.to_string())?),
         };
         Ok(Self { kind, at })
@@ -328,6 +331,7 @@ fn meant<'a>(
         Ops::Copies => Box::new(move |op| ops[op as usize].kind == OpKind::Memcpy),
         Ops::Fills => Box::new(move |op| ops[op as usize].kind == OpKind::Memset),
         Ops::Communication => Box::new(move |op| ops[op as usize].activity == Activity::Communication),
+        Ops::Compute => Box::new(move |op| ops[op as usize].activity == Activity::Compute),
         Ops::Named(glob) => {
             let matches = Matches::new(answers, model, glob);
             Box::new(move |op| matches.hold(answers, model, op))
