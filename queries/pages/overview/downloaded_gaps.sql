@@ -17,7 +17,7 @@ columns:
   - {name: gap_count, type: int, unit: count, label: "gaps", priority: 1, doc: "Gaps of whole GPUs right after the downloads."}
   - {name: size_bytes, type: bytes, unit: bytes, label: "median size", priority: 1, doc: "The middle one of their sizes, each counted once for each interval."}
   - {name: total_ns, type: duration, unit: ns, label: "host time", priority: 1, doc: "Time of the launching threads outside CUDA in these gaps."}
-  - {name: host_pct, type: percent, unit: percent, label: "% of such time", priority: 0, doc: "total_ns as a share of their time outside CUDA in all gaps of this length."}
+  - {name: host_pct, type: percent, unit: percent, label: "% of host time", priority: 0, doc: "total_ns as a share of their time outside CUDA in all gaps of this length."}
 checks:
   - total_ns > 0
 limits: Whether the host needs what it has downloaded is not in a report.
