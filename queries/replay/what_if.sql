@@ -73,9 +73,9 @@ unmatched AS (
   FROM named
   WHERE pattern NOT IN ('', 'memcpy', 'copies', 'memset', 'communication')
     -- Times and launching functions may be named, too.
-    AND pattern NOT GLOB '*@*'
-    AND pattern NOT GLOB 'cu*'
-    AND pattern NOT GLOB 'hip*'
+    AND NOT pattern GLOB '*@*'
+    AND NOT pattern GLOB 'cu*'
+    AND NOT pattern GLOB 'hip*'
     AND NOT EXISTS (
       SELECT 1
       FROM all_kernel
