@@ -118,7 +118,8 @@ fn part_of_names(spelled: &str, catalog: &Catalog) -> Option<Error> {
     let Err(Error::Unknown { what, name, near, help }) = catalog.query(&asked.query) else {
         return None;
     };
-    if near.iter().any(|near| !near.contains(&name)) {
+    // A name that is hardly longer is what was meant.
+    if near.iter().any(|near| !near.contains(&name) || near.len() <= name.len() + 2) {
         return None;
     }
     let words: Vec<String> = name.split('_').map(str::to_owned).collect();
