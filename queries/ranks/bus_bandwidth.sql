@@ -20,7 +20,7 @@ columns:
   - {name: total_ns, type: duration, unit: ns, label: "total transfer", priority: 2, doc: "Sum of these times."}
   - {name: algorithm_bytes_per_s, type: real, unit: bytes_per_s, label: "algorithm bandwidth", priority: 1, doc: "Data of the operation divided by transfer_ns: size_bytes, and times the ranks for all-gather and reduce-scatter. The mean transfer replaces transfer_ns if is_uneven."}
   - {name: bus_bytes_per_s, type: real, unit: bytes_per_s, label: "bus bandwidth", priority: 1, doc: "algorithm_bytes_per_s times the factor of NCCL's tests: 2(n-1)/n for all-reduce, (n-1)/n for all-gather, reduce-scatter and all-to-all, 1 for broadcast and reduce."}
-when_empty: "no collective of two ranks or more could be matched: nsq run REPORT -q job says why"
+when_empty: "no collective of two ranks or more could be matched: -q job says why"
 limits: >-
   The time from the last start holds what the ranks do together; small sizes are bound by latency. Other traffic on the
   links counts too. Uneven collectives load some links more than the mean shows. Collectives of unknown size, or in which the ranks do not agree, are left out.

@@ -21,7 +21,7 @@ columns:
   - {name: uncertainty_ns, type: duration, unit: ns, label: "uncertainty", priority: 1, doc: "95 of 100 matched collectives end within plus or minus this on both clocks; the sum over the steps; 0 for itself."}
 checks:
   - hops BETWEEN 0 AND 3
-when_empty: "no collective of two ranks or more could be matched: nsq run REPORT -q job says why"
+when_empty: "no collective of two ranks or more could be matched: -q job says why"
 limits: >-
   Clocks are compared by the ends of collectives: see clock_steps. Files of several profiler cycles of one rank share no
   collective: each cycle of a job is a group of its own.

@@ -36,7 +36,7 @@ columns:
   - {name: arrival_id, type: id, priority: 3, doc: "Number of the row."}
 checks:
   - late_ns >= 0 AND seen_count >= 1
-when_empty: "no collective of two ranks or more could be matched: nsq run REPORT -q job says why"
+when_empty: "no collective of two ranks or more could be matched: -q job says why"
 limits: >-
   Sizes and communicators need NCCL 2.19 or newer, nsys profile --trace=cuda,nvtx and nsys export --include-json=true, or
   a trace of PyTorch from 2024 on. Collectives are matched by communicator and sequence, so captures must begin before

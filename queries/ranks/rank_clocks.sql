@@ -18,7 +18,7 @@ columns:
   - {name: offset_ns, type: duration, unit: ns, label: "offset", priority: 1, doc: "What must be added to a time of this report to get that of the first one; null if it cannot be aligned."}
   - {name: drift_ppm, type: real, label: "drift in ppm", priority: 1, doc: "By how many millionths the first report's clock is faster; a step with fewer than 32 matched collectives counts as 0."}
   - {name: uncertainty_ns, type: duration, unit: ns, label: "uncertainty", priority: 1, doc: "95 of 100 matched collectives end within plus or minus this on both clocks; the sum over the steps on the way to the first report; 0 for the first one."}
-when_empty: "no collective of two ranks or more could be matched: nsq run REPORT -q job says why"
+when_empty: "no collective of two ranks or more could be matched: -q job says why"
 limits: >-
   Clocks are compared by the ends of collectives: see clock_steps. A report that needs more than three steps to the first
   one is not aligned.

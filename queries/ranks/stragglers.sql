@@ -28,7 +28,7 @@ columns:
   - {name: pid, type: id, priority: 2, doc: "Operating system process ID; the lowest if there are several."}
 checks:
   - last_count <= collective_count
-when_empty: "no collective of two ranks or more could be matched: nsq run REPORT -q job says why"
+when_empty: "no collective of two ranks or more could be matched: -q job says why"
 limits: >-
   Waits below the uncertainty of the clocks do not count. Collectives in which the ranks do not agree are left out.
 see_also: [collective_arrivals, rank_clocks, bus_bandwidth]

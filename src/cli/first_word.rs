@@ -159,7 +159,7 @@ fn with_example(error: &clap::Error, arguments: &[OsString], verbs: &Command) ->
         let lines: Vec<String> = helps
             .flat_map(|help| help.to_string().lines().map(str::to_owned).collect::<Vec<_>>())
             .collect();
-        // The page of `nsq REPORT` has a verb that nobody types.
+        // The page of `nsq REPORT` has a verb that need not be typed.
         let is_example = |line: &&str| {
             line.starts_with(&words) || words == "nsq overview" && line.starts_with("nsq ")
         };

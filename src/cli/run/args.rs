@@ -108,8 +108,8 @@ impl Args {
     }
 }
 
-/// The error for an unknown query whose name is a subject, such as `idle`: queries with the word in their names say less
-/// than those that `nsq list` finds first.
+/// The error for an unknown query whose name is a subject, such as `idle`: what `nsq list` finds first is a better guess
+/// than the names that contain the word.
 fn part_of_names(spelled: &str, catalog: &Catalog) -> Option<Error> {
     let asked = Invocation::parse(spelled);
     if asked.path().is_some() || catalog.page(&asked.query).is_ok() {
@@ -118,7 +118,8 @@ fn part_of_names(spelled: &str, catalog: &Catalog) -> Option<Error> {
     let Err(Error::Unknown { what, name, near, help }) = catalog.query(&asked.query) else {
         return None;
     };
-    if near.iter().any(|near| !near.contains(&name)) {
+    // A name that is hardly longer is what was meant.
+    if near.iter().any(|near| !near.contains(&name) || near.len() <= name.len() + 2) {
         return None;
     }
     let words: Vec<String> = name.split('_').map(str::to_owned).collect();
