@@ -613,7 +613,7 @@ fn a_baseline_answers_as_its_report() {
         ("\"rows\":[[", "\"rows\":[[1,", "changed after it was saved"),
         ("\"saved_version\":1", "\"saved_version\":9", "version 9 of the file"),
         ("\"version\":1", "\"version\":7", "changed after it was saved"),
-        ("{", "[", "no saved report"),
+        ("{", "[", "not a saved report"),
     ] {
         std::fs::write(&file, text.replacen(from, to, 1)).unwrap();
         let (code, _, error) = ask(&["diff", "@main", &slower]);
