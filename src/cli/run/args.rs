@@ -2,12 +2,9 @@
 
 use crate::cli::output::OutputArgs;
 use crate::cli::reports::AskArgs;
-use nsq_engine::compile::Invocation;
-use nsq_library::catalog::{Catalog, Shown};
-use nsq_library::manual::{library_items, search, words_of};
+use nsq_library::catalog::Catalog;
 use nsq_report::report::looks_like_path;
 use nsq_value::error::{Error, Result};
-use nsq_value::table::Value;
 use std::path::{Path, PathBuf};
 
 /// Run queries or a page on one or more reports
@@ -79,9 +76,6 @@ impl Args {
                 return Err(Error::usage(format!("unknown query '{name}'"), help));
             }
         }
-        if let Some(error) = query.iter().find_map(|spelled| part_of_names(spelled, catalog)) {
-            return Err(error);
-        }
         if query.is_empty() {
             // A word among the reports is an unknown query.
             if let Some(word) = reports.iter().find(is_word).and_then(|path| path.to_str())
@@ -106,29 +100,4 @@ impl Args {
     pub(in crate::cli) fn output(&self) -> &OutputArgs {
         &self.how.output
     }
-}
-
-/// The error for an unknown query whose name is a subject, such as `idle`: what `nsq list` finds first is a better guess
-/// than the names that contain the word.
-fn part_of_names(spelled: &str, catalog: &Catalog) -> Option<Error> {
-    let asked = Invocation::parse(spelled);
-    if asked.path().is_some() || catalog.page(&asked.query).is_ok() {
-        return None;
-    }
-    let Err(Error::Unknown { what, name, near, help }) = catalog.query(&asked.query) else {
-        return None;
-    };
-    // A name that is hardly longer is what was meant.
-    if near.iter().any(|near| !near.contains(&name) || near.len() <= name.len() + 2) {
-        return None;
-    }
-    let words: Vec<String> = name.split('_').map(str::to_owned).collect();
-    let mut table = library_items(catalog, Shown::Public).ok()?;
-    let found = search(&mut table, &words_of(&words), catalog).ok()?;
-    let names = table.rows.iter().filter_map(|row| match row.get(1) {
-        Some(Value::Text(found)) if catalog.query(found).is_ok() => Some(found.clone()),
-        _ => None,
-    });
-    let near = if found.is_answer { names.take(3).collect() } else { near };
-    Some(Error::Unknown { what, name, near, help })
 }

@@ -4,8 +4,10 @@ use nsq_engine::compile::{
     Invocation, Layout, Plan, named_params, split_statements, typed_params, unknown_param,
 };
 use nsq_files::bounded_file::{self, Origin};
-use nsq_library::catalog::{Catalog, has_front_matter};
+use nsq_library::catalog::{Catalog, Shown, has_front_matter};
+use nsq_library::manual::{library_items, search, words_of};
 use nsq_value::error::{Error, Result};
+use nsq_value::table::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -74,7 +76,35 @@ pub(super) fn named(catalog: &mut Catalog, spelled: &[String]) -> Result<Vec<Nam
             false => Named::Statement(Box::new(statement(&path, &text, catalog)?)),
         });
     }
-    Ok(named)
+    let unknown = named.iter().find_map(|one| match one {
+        Named::Query(invocation) => part_of_names(invocation, catalog),
+        Named::Statement(_) => None,
+    });
+    unknown.map_or(Ok(named), Err)
+}
+
+/// The error for an unknown query whose name is a subject, such as `idle`: what `nsq list` finds first is a better guess
+/// than the names that contain the word.
+fn part_of_names(asked: &Invocation, catalog: &Catalog) -> Option<Error> {
+    if catalog.page(&asked.query).is_ok() {
+        return None;
+    }
+    let Err(Error::Unknown { what, name, near, help }) = catalog.query(&asked.query) else {
+        return None;
+    };
+    // A name that is hardly longer is what was meant.
+    if near.iter().any(|near| !near.contains(&name) || near.len() <= name.len() + 2) {
+        return None;
+    }
+    let words: Vec<String> = name.split('_').map(str::to_owned).collect();
+    let mut table = library_items(catalog, Shown::Public).ok()?;
+    let found = search(&mut table, &words_of(&words), catalog).ok()?;
+    let names = table.rows.iter().filter_map(|row| match row.get(1) {
+        Some(Value::Text(found)) if catalog.query(found).is_ok() => Some(found.clone()),
+        _ => None,
+    });
+    let near = if found.is_answer { names.take(3).collect() } else { near };
+    Some(Error::Unknown { what, name, near, help })
 }
 
 /// The plan of the one statement in a file.
