@@ -1,6 +1,6 @@
 /*---
 name: late_collectives
-version: 1
+version: 2
 title: Collectives that wait for other ranks
 summary: Collectives that take three times as long as others of their size, per GPU.
 why: Of one rank, to tell waits for other ranks from transfers, which take as long each time.
