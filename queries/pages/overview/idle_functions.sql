@@ -127,4 +127,4 @@ FROM first
 UNION ALL
 SELECT 2, place, call_count, total_ns, idle_pct
 FROM second
-ORDER BY nth
+ORDER BY nth, place
