@@ -13,6 +13,7 @@ columns:
   - {name: copy_count, type: int, unit: count, label: "copies", priority: 0, doc: "Copies that end before the first kernel of their process starts."}
   - {name: total_ns, type: duration, unit: ns, label: "copy time", priority: 1, doc: "Sum of their times."}
   - {name: size_bytes, type: bytes, unit: bytes, label: "copied", priority: 1, doc: "Sum of their sizes."}
+  - {name: end_ns, type: timestamp, unit: ns, label: "end", priority: 1, doc: "End of the last of these copies, on the report's clock."}
 checks:
   - copy_count > 0
 limits: A program that copies once and computes once has all its uploads there.
@@ -27,7 +28,8 @@ first AS MATERIALIZED (
 SELECT
   count(*) AS copy_count,
   sum(memcpy.end_ns - memcpy.start_ns) AS total_ns,
-  sum(memcpy.size_bytes) AS size_bytes
+  sum(memcpy.size_bytes) AS size_bytes,
+  max(memcpy.end_ns) AS end_ns
 FROM first
 JOIN memcpy
   ON memcpy.pid = first.pid
