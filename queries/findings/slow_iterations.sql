@@ -12,9 +12,9 @@ finding:
   claim: "Slow iterations: some take much longer than the median, and the GPU idles longer in them."
   ceiling: Idle time of these iterations above that of the median iteration, from the end of the GPU work of one iteration to that of the next. Slow iterations at the beginning are warm-up and do not count.
   remedy: >-
-    See what the host does in these iterations. Checkpoint, log and evaluate rarely or in another process; keep batches of equal length.
+    See what the host does in these iterations. Checkpoint, log and evaluate rarely or in another process.
   in_pytorch: >-
-    gc.collect() at fixed steps; if they wait for batches, more DataLoader workers.
+    batches of equal length; gc.collect() at fixed steps; if they wait for batches, more DataLoader workers.
   link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
   narrows: [host_sync]
   confidence: medium

@@ -3,7 +3,7 @@ name: iteration
 summary: One row per iteration, found by the names of NVTX ranges.
 present_if: [src_nvtx_event]
 stored: true
-reads: [all_nvtx_name, all_nvtx_path, all_nvtx_projection, all_nvtx_span, scope]
+reads: [all_nvtx_name, all_nvtx_path, all_nvtx_projection, all_nvtx_span, all_repeated_step, scope]
 columns:
   - {name: range_id, type: id, doc: "Row ID of the range in the raw table."}
   - {name: layer_name, type: text, doc: "Name of the iterations, each number replaced by *; the scope's pattern if it matches several of these. The same in all rows."}
@@ -28,8 +28,10 @@ limits: >-
   Ranges inside one with warm-up in its name are left out if others remain. If no name fits, or only one whose ranges
   launch nothing, the outermost name that ends in a number counts, such as Schritt 3 or frame 3, if its ranges occur
   three times, have nine tenths of the GPU operations that ranges have, and four of five do equal work: 0.8 to 1.25
-  times the mean number of operations, in 0.67 to 1.5 times the mean time. Names of a part, such as layer 3, do not. Else
-  there are no rows. A range that begins inside another iteration of its thread is a part of that iteration.
+  times the mean number of operations, in 0.67 to 1.5 times the mean time. Names of a part, such as layer 3, do not. If
+  no name fits and no sequence of launches repeats, as in a server whose batches differ, an outermost name without a
+  number counts, such as execute_model: its ranges occur 16 times, have nine tenths of the GPU operations that ranges
+  have, and half are as equal to the median. Else there are no rows. A range that begins inside another iteration of its thread is a part of that iteration.
   Iterations are those of the whole capture, whatever the scope leaves.
 ---*/
 WITH RECURSIVE
@@ -158,6 +160,27 @@ numbered_name AS MATERIALIZED (
   ORDER BY min(path.path_id IN (SELECT path_id FROM warm)), min(path.depth), sum(path.cpu_ns) DESC, path.layer_name
   LIMIT 1
 ),
+-- A name without a number, where launches do not repeat either: a server whose batches differ marks each of them so.
+lone_name AS MATERIALIZED (
+  SELECT path.layer_name
+  FROM all_nvtx_path AS path
+  WHERE (SELECT coalesce(max(op_count), 0) FROM likeliest) = 0
+    AND NOT EXISTS (SELECT 1 FROM numbered_name)
+    AND path.depth = 0
+    AND instr(path.layer_name, '*') = 0
+    AND instr(path.layer_name, '::') = 0
+    AND path.path_id NOT IN (SELECT path_id FROM warm)
+    AND path.layer_name NOT IN (SELECT layer_name FROM all_nvtx_name WHERE phase IS NOT NULL)
+    AND NOT EXISTS (
+      SELECT 1
+      FROM part
+      WHERE ' ' || lower(path.layer_name) || ' ' GLOB '*[^a-z]' || part.word || '[^a-z]*'
+    )
+    AND path.range_count >= 16
+    AND 10 * path.op_count > 9 * (SELECT sum(op_count) FROM all_nvtx_path WHERE depth = 0)
+    -- Last, because to find repeats takes longer than all else.
+    AND NOT EXISTS (SELECT 1 FROM all_repeated_step WHERE kind = 'step')
+),
 -- 0: the name that the scope gives; 1: that name with a number.
 named AS (
   SELECT
@@ -184,29 +207,37 @@ chosen AS MATERIALIZED (
   SELECT
     name_id,
     iif(min(layer_name) OVER () = max(layer_name) OVER (), layer_name, iteration_name) AS title,
-    0 AS is_numbered
+    0 AS is_numbered,
+    0 AS is_lone
   FROM (SELECT *, min(place) OVER () AS best FROM named)
   WHERE place = best
   UNION ALL
-  SELECT all_nvtx_name.name_id, all_nvtx_name.layer_name, 0
+  SELECT all_nvtx_name.name_id, all_nvtx_name.layer_name, 0, 0
   FROM likeliest
   CROSS JOIN all_nvtx_name
   WHERE (SELECT iteration_name FROM scope) IS NULL
     AND all_nvtx_name.layer_name = likeliest.layer_name
   UNION ALL
-  SELECT all_nvtx_name.name_id, all_nvtx_name.layer_name, 1
+  SELECT all_nvtx_name.name_id, all_nvtx_name.layer_name, 1, 0
   FROM numbered_name
   CROSS JOIN all_nvtx_name
   WHERE (SELECT iteration_name FROM scope) IS NULL
     AND all_nvtx_name.layer_name = numbered_name.layer_name
+  UNION ALL
+  SELECT all_nvtx_name.name_id, all_nvtx_name.layer_name, 1, 1
+  FROM lone_name
+  CROSS JOIN all_nvtx_name
+  WHERE (SELECT iteration_name FROM scope) IS NULL
+    AND all_nvtx_name.layer_name = lone_name.layer_name
 ),
-range AS (
+range AS MATERIALIZED (
   SELECT
     range_id,
     range_name,
     title,
     path_id,
     is_numbered,
+    is_lone,
     start_ns,
     end_ns,
     dur_ns,
@@ -220,14 +251,23 @@ range AS (
   CROSS JOIN chosen
   WHERE chosen.name_id = all_nvtx_projection.name_id
 ),
+middle AS MATERIALIZED (
+  SELECT median(op_count) AS op_count, median(proj_end_ns - proj_start_ns) AS dur_ns
+  FROM range
+  WHERE is_lone
+),
 -- reached_ns shows which ranges begin inside another range. A range that never ended contains none.
 reached AS (
   SELECT
     range.*,
     range.path_id IN (SELECT path_id FROM warm) AS is_warm,
     min(range.path_id IN (SELECT path_id FROM warm)) OVER family AS all_warm,
-    avg(range.op_count) OVER family AS mean_count,
-    avg(range.proj_end_ns - range.proj_start_ns) OVER family AS mean_ns,
+    iif(range.is_lone, (SELECT op_count FROM middle), avg(range.op_count) OVER family) AS mean_count,
+    iif(
+      range.is_lone,
+      (SELECT dur_ns FROM middle),
+      avg(range.proj_end_ns - range.proj_start_ns) OVER family
+    ) AS mean_ns,
     max(
       iif(
         (SELECT end_ns IS NULL FROM all_nvtx_span WHERE all_nvtx_span.range_id = range.range_id),
@@ -242,7 +282,8 @@ reached AS (
   FROM range
   WINDOW family AS (PARTITION BY range.is_numbered)
 ),
--- Numbered ranges of equal work: each that is equal makes up for a fourth of one that is not.
+-- Numbered ranges of equal work: each that is equal makes up for a fourth of one that is not, and without numbers for
+-- one.
 judged AS (
   SELECT
     *,
@@ -253,7 +294,7 @@ judged AS (
         op_count BETWEEN 0.8 * mean_count AND 1.25 * mean_count
         AND proj_end_ns - proj_start_ns BETWEEN 0.67 * mean_ns AND 1.5 * mean_ns,
         1,
-        -4
+        iif(is_lone, -1, -4)
       )
     ) OVER () >= 0 AS are_regular
   FROM reached

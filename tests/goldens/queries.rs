@@ -211,13 +211,14 @@ const ROWS_FROM_TRACES: [&str; 12] = [
 
 /// Findings that only real reports, seeded faults, captures of `tests/suite/facts`, `recipes` and `steps`, or the example show: see
 /// `tests/suite/findings.rs`.
-const ROWS_ON_REAL_REPORTS: [&str; 31] = [
+const ROWS_ON_REAL_REPORTS: [&str; 32] = [
     "allocating_range",
     "collective_traffic",
     "compile_gaps",
     "compiled_regions",
     "downloaded_gaps",
     "feeding_calls",
+    "finding_gpus",
     "fp32_matmul",
     "graph_building",
     "green_contexts",

@@ -1,16 +1,16 @@
 /*---
 name: downloaded_gaps
-version: 1
+version: 2
 title: What the host does after a download
-summary: Idle time outside CUDA in long gaps that follow a copy to the host.
+summary: Idle time outside CUDA after a copy to the host, in long gaps of kernels.
 why: To see whether the host works on a result of the GPU, which it cannot do ahead.
 kind: sum
 internal: true
 tags: [gpu, memory]
-reads: [all_memcpy, idle_part]
-requires: [idle_part, all_memcpy]
+reads: [all_memcpy, compute_gap_part, idle_part]
+requires: [compute_gap_part, idle_part, all_memcpy]
 params:
-  - {name: least, type: duration, default: 500us, min: 0, doc: "Shortest gap to count."}
+  - {name: least, type: duration, default: 500us, min: 0, doc: "Shortest gap between kernels to count, as in host_work."}
   - {name: scalar, type: bytes, default: 16, min: 0, doc: "Most bytes of a scalar, which decides or is logged."}
 columns:
   - {name: is_scalar, type: bool, priority: 0, doc: "1 for downloads of scalars, such as a loss; 0 for larger ones."}
@@ -24,6 +24,12 @@ limits: Whether the host needs what it has downloaded is not in a report.
 see_also: [host_work, longest_gaps]
 ---*/
 WITH
+-- Copies may divide a gap between kernels into many short ones.
+gap AS MATERIALIZED (
+  SELECT DISTINCT gpu_id, gap_start_ns, gap_ns
+  FROM compute_gap_part
+  WHERE gap_ns >= :least
+),
 part AS MATERIALIZED (
   SELECT idle_part.gpu_id, idle_part.gap_start_ns, idle_part.dur_ns, all_memcpy.size_bytes
   FROM idle_part
@@ -32,7 +38,11 @@ part AS MATERIALIZED (
     AND all_memcpy.memcpy_id = idle_part.before_id
     AND all_memcpy.copy_kind = 2
   WHERE idle_part.part = 'outside CUDA API'
-    AND idle_part.gap_ns >= :least
+    AND place_of(
+      (SELECT time_places(gpu_id, gap_start_ns, gap_start_ns + gap_ns) FROM gap),
+      idle_part.gpu_id,
+      idle_part.start_ns
+    ) IS NOT NULL
 )
 SELECT
   size_bytes <= :scalar AS is_scalar,

@@ -1,8 +1,8 @@
 /*---
 name: idle_functions
-version: 2
+version: 3
 title: Python function in idle time
-summary: The Python function in which the launching thread is while the GPUs idle.
+summary: Python functions in which the launching thread is while the GPUs idle.
 why: To name a line of the program where the GPU waits for the host, in a trace with call stacks.
 kind: info
 internal: true
@@ -13,7 +13,8 @@ rows_if: EXISTS (SELECT 1 FROM gpu_window WHERE 10 * idle_ns >= window_ns)
 params:
   - {name: least, type: duration, default: 5us, min: 0, doc: "Shortest gap to count."}
 columns:
-  - {name: place, type: text, label: "function", priority: 0, doc: "FILE(LINE): FUNCTION, with the line where the function begins: of those with half of the idle time, which spend half of their own time in it, the one that takes least time."}
+  - {name: nth, type: int, label: "#", priority: 0, doc: "1: the function with half of the idle time. 2: another with a fifth or more, whose calls do not overlap those of the first."}
+  - {name: place, type: text, label: "function", priority: 0, doc: "FILE(LINE): FUNCTION, with the line where the function begins: of those with half or a fifth of the idle time, which spend half of their own time in it, the one that takes least time."}
   - {name: call_count, type: int, unit: count, label: "calls", priority: 1, doc: "Its calls that overlap a gap."}
   - {name: total_ns, type: duration, unit: ns, label: "idle time", priority: 1, doc: "Idle time of the GPUs in its calls, without waits for what sets the pace."}
   - {name: idle_pct, type: percent, unit: percent, label: "% of idle time", priority: 0, doc: "total_ns as a share of the idle time of all GPUs, without these waits."}
@@ -58,9 +59,11 @@ idle AS MATERIALIZED (
     max(end_ns) AS end_ns
   FROM gpu_window
 ),
-called AS (
+called AS MATERIALIZED (
   SELECT
     frame.file_name || '(' || frame.line || '): ' || frame.function_name AS place,
+    frame.start_ns,
+    frame.end_ns,
     min(frame.end_ns, idle.end_ns) - max(frame.start_ns, idle.start_ns) AS dur_ns,
     overlap_ns((SELECT time_set(start_ns, end_ns) FROM gap), frame.start_ns, frame.end_ns)
       - coalesce(overlap_ns((SELECT time_set(start_ns, end_ns) FROM paced), frame.start_ns, frame.end_ns), 0) AS idle_ns
@@ -70,20 +73,58 @@ called AS (
     AND frame.end_ns > idle.start_ns
   WHERE frame.global_tid = (SELECT global_tid FROM thread)
     AND frame.is_program
+),
+named AS MATERIALIZED (
+  SELECT
+    called.place,
+    sum(called.idle_ns > 0) AS call_count,
+    min(sum(called.idle_ns), max(idle.idle_ns)) AS total_ns,
+    100.0 * min(sum(called.idle_ns), max(idle.idle_ns)) / nullif(max(idle.idle_ns), 0) AS idle_pct,
+    2 * sum(called.idle_ns) >= max(idle.idle_ns) AS is_half,
+    sum(called.dur_ns) AS dur_ns
+  FROM called
+  CROSS JOIN idle
+  GROUP BY called.place
+  HAVING 5 * sum(called.idle_ns) >= max(idle.idle_ns)
+    AND 2 * sum(called.idle_ns) >= sum(called.dur_ns)
+    AND (
+      5 * sum(called.dur_ns) <= 4 * max(idle.window_ns)
+      OR 5 * (sum(called.dur_ns) - sum(called.idle_ns)) <= 4 * (max(idle.window_ns) - max(idle.any_idle_ns))
+    )
+),
+first AS MATERIALIZED (
+  SELECT *
+  FROM named
+  WHERE is_half
+  ORDER BY dur_ns, place
+  LIMIT 1
+),
+first_call AS MATERIALIZED (
+  SELECT start_ns, end_ns
+  FROM called
+  WHERE place IN (SELECT place FROM first)
+),
+-- Another work, which is not a part of the first and does not contain it.
+second AS (
+  SELECT named.*
+  FROM first
+  CROSS JOIN named
+  JOIN called
+    ON called.place = named.place
+  WHERE named.place <> first.place
+  GROUP BY named.place
+  HAVING sum(
+      coalesce(
+        overlap_ns((SELECT time_set(start_ns, end_ns) FROM first_call), called.start_ns, called.end_ns),
+        0
+      )
+    ) = 0
+  ORDER BY named.dur_ns, named.place
+  LIMIT 1
 )
-SELECT
-  called.place,
-  sum(called.idle_ns > 0) AS call_count,
-  min(sum(called.idle_ns), max(idle.idle_ns)) AS total_ns,
-  100.0 * min(sum(called.idle_ns), max(idle.idle_ns)) / nullif(max(idle.idle_ns), 0) AS idle_pct
-FROM called
-CROSS JOIN idle
-GROUP BY called.place
-HAVING 2 * sum(called.idle_ns) >= max(idle.idle_ns)
-  AND 2 * sum(called.idle_ns) >= sum(called.dur_ns)
-  AND (
-    5 * sum(called.dur_ns) <= 4 * max(idle.window_ns)
-    OR 5 * (sum(called.dur_ns) - sum(called.idle_ns)) <= 4 * (max(idle.window_ns) - max(idle.any_idle_ns))
-  )
-ORDER BY sum(called.dur_ns), called.place
-LIMIT 1
+SELECT 1 AS nth, place, call_count, total_ns, idle_pct
+FROM first
+UNION ALL
+SELECT 2, place, call_count, total_ns, idle_pct
+FROM second
+ORDER BY nth, place

@@ -1,6 +1,6 @@
 /*---
 name: slow_steps
-version: 1
+version: 2
 title: Which steps are slow
 summary: How many steps take far longer than the median, and whether they come regularly.
 why: To tell a pause that comes once from work that each twentieth step does.
@@ -19,6 +19,7 @@ columns:
   - {name: step, type: int, label: "first slow", priority: 1, doc: "Number of the first slow step."}
   - {name: every, type: int, unit: count, label: "every", priority: 0, doc: "Steps from one to the next, if at least 80 % of three or more have this distance; else null."}
   - {name: excess_ns, type: duration, unit: ns, label: "longer", priority: 1, doc: "How much longer than the median they take, with those in the same row; the middle one of all."}
+  - {name: idle_ns, type: duration, unit: ns, label: "longer idle", priority: 1, doc: "The same of the time in which the GPU idles: the rest of excess_ns is longer GPU work. Null if unknown."}
   - {name: median_ns, type: duration, unit: ns, label: "median step", priority: 1, doc: "Median time of all steps."}
 checks:
   - slow_count BETWEEN 1 AND step_count
@@ -28,13 +29,13 @@ see_also: [slow_iterations, steps]
 ---*/
 WITH
 timed AS MATERIALIZED (
-  SELECT gpu_id, pid, tid, step, dur_ns
+  SELECT gpu_id, pid, tid, step, dur_ns, idle_ns
   FROM steps
   WHERE part IN ('median', 'steady')
     AND NOT has_other_work
 ),
 usual AS (
-  SELECT gpu_id, pid, tid, count(*) AS step_count, median(dur_ns) AS median_ns
+  SELECT gpu_id, pid, tid, count(*) AS step_count, median(dur_ns) AS median_ns, median(idle_ns) AS median_idle_ns
   FROM timed
   GROUP BY gpu_id, pid, tid
   HAVING count(*) >= :least
@@ -44,6 +45,7 @@ slow AS (
     timed.*,
     usual.step_count,
     usual.median_ns,
+    usual.median_idle_ns,
     timed.step - row_number() OVER (PARTITION BY timed.gpu_id, timed.pid, timed.tid ORDER BY timed.step) AS row_of
   FROM usual
   JOIN timed
@@ -66,7 +68,8 @@ pause AS MATERIALIZED (
       median_ns,
       min(step) AS step,
       count(*) AS steps,
-      sum(dur_ns - median_ns) AS excess_ns
+      sum(dur_ns - median_ns) AS excess_ns,
+      sum(idle_ns - median_idle_ns) AS idle_ns
     FROM slow
     GROUP BY gpu_id, pid, tid, step_count, median_ns, row_of
   )
@@ -81,6 +84,7 @@ thread AS (
     count(*) AS slow_count,
     min(step) AS step,
     median(excess_ns) AS excess_ns,
+    median(idle_ns) AS idle_ns,
     sum(excess_ns) AS total_ns,
     CAST(median(distance) AS INTEGER) AS distance
   FROM pause
@@ -109,6 +113,7 @@ SELECT
       AND first.distance > 1
   ) AS every,
   CAST(excess_ns AS INTEGER) AS excess_ns,
+  CAST(idle_ns AS INTEGER) AS idle_ns,
   CAST(median_ns AS INTEGER) AS median_ns
 FROM first
 ORDER BY gpu_id

@@ -500,3 +500,111 @@ fn the_last_collective_of_a_step_is_named() {
     let rows = capture.rows("main_collective", &["operation", "place", "op_count", "dur_ns"]);
     assert_eq!(rows, [["AllReduce", "3", "3", "5000000"]]);
 }
+
+/// A step reads back twelve values, each after a short kernel, so that the host never launches ahead.
+#[test]
+fn values_that_a_step_reads_back_one_by_one_are_counted() {
+    let capture = Capture::new();
+    let mut correlation = 0;
+    for step in 0..30 {
+        let mut at = 1_000 * MS + step * 2_800 * US;
+        for nth in 0..20 {
+            correlation += 1;
+            let start = at + 30 * US + 100 * nth * US;
+            let name = ["product", "embed"][usize::from(nth == 0)];
+            capture.launch(PID, at + 15 * nth * US, name, (start, start + 99 * US), correlation);
+        }
+        at += 2_050 * US;
+        for _ in 0..12 {
+            correlation += 2;
+            capture.launch(PID, at, "norm", (at + 30 * US, at + 40 * US), correlation);
+            blocking_copy(&capture, false, at + 20 * US, (at + 42 * US, at + 44 * US), correlation + 1);
+            at += 60 * US;
+        }
+        correlation += 1;
+    }
+    capture.sql("UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET bytes = 4");
+    let rows = capture.rows("held_copies", &["direction", "copy_count", "kernel_count", "size_bytes"]);
+    assert_eq!(rows, [["Device-to-Host", "360", "960", "4"]]);
+    let screen = capture.screen();
+    assert!(
+        screen.contains("Fix: Each step reads back 12 values of 4 B, and the GPU idles after each"),
+        "{screen}"
+    );
+}
+
+/// Of 40 steps of 7 ms, with 3 ms of the host in each, one has a pause of two seconds.
+#[test]
+fn one_pause_is_the_main_cause_and_no_work_for_threads() {
+    let capture = Capture::new();
+    let mut at = 1_000 * MS;
+    for step in 0..40 {
+        at += if step == 20 { 2_000 * MS } else { 3 * MS };
+        for (nth, name) in (0..4).zip(["embed", "attention", "product", "norm"]) {
+            let start = at + 30 * US + nth * MS;
+            capture.launch(PID, at + 20 * nth * US, name, (start, start + MS - US), 20 * step + nth + 1);
+        }
+        let read = at + 4_032 * US;
+        blocking_copy(&capture, false, at + 100 * US, (read, read + 2 * US), 20 * step + 10);
+        at = read + 10 * US;
+    }
+    let screen = capture.screen();
+    assert!(screen.contains(" Main cause: one pause of 2.00 s in "), "{screen}");
+    assert!(screen.contains(" without the pause alone. Where: "), "{screen}");
+    assert!(screen.contains("Fix: See what the host does in this pause"), "{screen}");
+    assert!(!screen.contains(" threads share this work"), "{screen}");
+}
+
+/// Two ranks exchange after each step; the kernel of one takes 6 ms, that of the other 3 ms.
+#[test]
+fn ranks_with_unequal_work_are_the_main_cause() {
+    let capture = Capture::new();
+    let exchange = capture.text("MPI_Allreduce");
+    for step in 0..40 {
+        let at = 1_000 * MS + step * 6_200 * US;
+        for (rank, own) in [3 * MS, 6 * MS].into_iter().enumerate() {
+            let pid = process(100 + rank as i64);
+            let correlation = 4 * step + 1;
+            capture.launch(pid, at, "cells", (at + 20 * US, at + 20 * US + own), correlation);
+            let waited = (at + 12 * US, at + own + 30 * US);
+            capture.call(pid | 1, "cudaDeviceSynchronize_v3020", waited, correlation + 1, 0);
+            capture.sql(&format!(
+                "INSERT INTO MPI_COLLECTIVES_EVENTS (start, end, globalTid, textId, commHandle, rootRank, size, recvSize)
+                 VALUES ({}, {}, {}, {exchange}, 1, -1, 8, 8);
+                 UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET deviceId = {rank} WHERE globalPid = {pid}",
+                at + own + 35 * US,
+                at + 6_150 * US,
+                pid | 1
+            ));
+        }
+    }
+    let screen = capture.screen();
+    assert!(
+        screen.contains("Main cause: unequal work. GPU 0 waits in MPI for GPU 1, which works for "),
+        "{screen}"
+    );
+    assert!(screen.contains(" With equal shares of work: mean step 6.20 ms → 4.70 ms."), "{screen}");
+}
+
+/// The batches of a server differ, and only their ranges show where one begins.
+#[test]
+fn ranges_without_a_number_are_steps_where_launches_do_not_repeat() {
+    let capture = Capture::new();
+    let (mut at, mut correlation, mut random) = (1_000 * MS, 0, 7_u32);
+    for _ in 0..40 {
+        let start = at;
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let count = if random >> 24 < 64 { 45 } else { 20 };
+        for _ in 0..count {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let name = ["gemm", "norm", "silu", "rope"][(random >> 24) as usize % 4];
+            correlation += 1;
+            capture.launch(PID, at, name, (at + 20 * US, at + 40 * US), correlation);
+            at += 45 * US;
+        }
+        capture.range(PID | 1, "execute_model", (start - US, at));
+        at += 400 * US;
+    }
+    let screen = capture.screen();
+    assert!(screen.contains("\nSteps, marked by `execute_model`: "), "{screen}");
+}

@@ -1,0 +1,46 @@
+/*---
+name: finding_gpus
+version: 1
+title: GPUs of findings
+summary: The GPU that has most of a finding's idle time, where others have little.
+why: To say which rank's host is slow, where all GPUs of a report wait for it.
+kind: info
+internal: true
+tags: [gpu]
+reads: []
+asks: [findings, gpu_parts, {kind: finding}]
+params:
+  - {name: least_pct, type: real, default: 70, min: 0, max: 100, doc: "Smallest share of the finding's time that it must have, in percent."}
+columns:
+  - {name: finding, type: text, priority: 0, doc: "Name of a finding whose fix gains time."}
+  - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU with the most time in its intervals."}
+  - {name: time_pct, type: percent, unit: percent, label: "% of finding", priority: 1, doc: "Its time in them as a share of that of all GPUs."}
+checks:
+  - time_pct > 0
+limits: Only findings of idle time, in reports of at most eight GPUs, without those in which only one GPU works.
+---*/
+WITH
+spent AS (
+  SELECT
+    finding.query,
+    finding.gpu_id,
+    sum(min(finding.start_ns + finding.dur_ns, gpu_parts.end_ns) - max(finding.start_ns, gpu_parts.start_ns)) AS own_ns
+  FROM finding
+  JOIN gpu_parts
+    ON gpu_parts.gpu_id = finding.gpu_id
+  WHERE finding.start_ns < gpu_parts.end_ns
+    AND finding.start_ns + finding.dur_ns > gpu_parts.start_ns
+    AND (SELECT count(*) FROM gpu_parts) BETWEEN 2 AND 8
+    -- Where only one works, there is nothing to compare.
+    AND (SELECT 2 * min(compute_ns) >= max(compute_ns) FROM gpu_parts)
+    AND finding.query IN (SELECT finding FROM findings WHERE verdict = 'yes' AND frees = 'idle')
+  GROUP BY finding.query, finding.gpu_id
+),
+shared AS (
+  SELECT query, gpu_id, 100.0 * own_ns / nullif(sum(own_ns) OVER (PARTITION BY query), 0) AS time_pct
+  FROM spent
+)
+SELECT query AS finding, gpu_id, time_pct
+FROM shared
+WHERE time_pct >= :least_pct
+ORDER BY query, gpu_id
