@@ -7,7 +7,7 @@ why: >-
   To know what a change gains before it is made. The capture is replayed with it: what else binds, such as the host, stays.
 kind: sum
 tags: [cuda, gpu, kernel, latency]
-reads: [all_critical_part, all_kernel, all_replayed_window, judged_step]
+reads: [all_critical_part, all_kernel, all_nvtx_name, all_replayed_window, judged_step]
 requires: [gpu_window]
 params:
   - {name: faster, type: list, doc: "KERNEL:TIMES, such as flash_fwd*:2: kernels run that many times faster. KERNEL is a GLOB pattern for the name, whole or simple, or of the launching function; memcpy stands for all copies and memset for all fills."}
@@ -32,7 +32,7 @@ columns:
   - {name: tid, type: id, priority: 3, doc: "Operating system thread ID; null for the whole report, or if launches were not recorded."}
 checks:
   - then_ns >= 0 AND now_ns > 0
-when_empty: "no kernel matches the pattern (top_kernels lists the names, and a part of a name needs stars: *gemm*), or no GPU operation was recorded"
+when_empty: "no kernel matches the pattern, or no range (top_kernels and range_names list them; a part of a name needs stars: *gemm*), or there is no GPU work"
 limits: >-
   See the relation critical_part. For programs made at random, the median error of then_ns is below 1 %, and 95 % are within 5 %; real
   programs also share memory bandwidth and cores, which is not modelled. Launching as a graph removes the host code between
@@ -58,20 +58,27 @@ edit AS MATERIALIZED (
     SELECT 'launch=' || value FROM json_each(:launch)
   )
 ),
--- What is before the last colon.
+-- What is before the last colon, or all of it.
 named AS (
-  SELECT substr(value, 1, length(rtrim(value, replace(value, ':', ''))) - 1) AS pattern
+  SELECT is_range, substr(value, 1, length(rtrim(value, replace(value, ':', ''))) - 1) AS pattern
   FROM (
-    SELECT value FROM json_each(:faster)
+    SELECT 0 AS is_range, value FROM json_each(:faster)
     UNION ALL
-    SELECT value FROM json_each(:fused)
+    SELECT 0, value FROM json_each(:fused)
+    UNION ALL
+    SELECT 1, value FROM json_each(:host)
   )
+  UNION ALL
+  SELECT 0, value FROM json_each(:without)
+  UNION ALL
+  SELECT 0, value FROM json_each(:overlap)
 ),
--- A change of kernels that are not there would look like one that gains nothing.
+-- A change of kernels or ranges that are not there would look like one that gains nothing.
 unmatched AS (
   SELECT pattern
   FROM named
-  WHERE pattern NOT IN ('', 'memcpy', 'copies', 'memset', 'communication')
+  WHERE NOT is_range
+    AND pattern NOT IN ('', 'memcpy', 'copies', 'memset', 'communication', 'compute')
     -- Times and launching functions may be named, too.
     AND NOT pattern GLOB '*@*'
     AND NOT pattern GLOB 'cu*'
@@ -81,6 +88,13 @@ unmatched AS (
       FROM all_kernel
       WHERE all_kernel.kernel_name GLOB named.pattern OR all_kernel.short_name GLOB named.pattern
     )
+  UNION ALL
+  SELECT pattern
+  FROM named
+  WHERE is_range
+    AND pattern NOT IN ('*', '-')
+    AND NOT pattern GLOB '>*'
+    AND NOT EXISTS (SELECT 1 FROM all_nvtx_name WHERE all_nvtx_name.range_text GLOB named.pattern)
 ),
 win AS MATERIALIZED (
   SELECT *
