@@ -160,7 +160,7 @@ numbered_name AS MATERIALIZED (
   ORDER BY min(path.path_id IN (SELECT path_id FROM warm)), min(path.depth), sum(path.cpu_ns) DESC, path.layer_name
   LIMIT 1
 ),
--- A name without a number, where launches do not repeat either: a server whose batches differ marks each of them so.
+-- A name without a number, where launches do not repeat either: a server whose batches differ marks each batch so.
 lone_name AS MATERIALIZED (
   SELECT path.layer_name
   FROM all_nvtx_path AS path

@@ -3,7 +3,7 @@ name: early_copies
 version: 1
 title: Copies before the first kernel
 summary: Time of the copies before the first kernel of their process, in one row.
-why: To say that a fix of copies is one of the start-up, where no steps show it.
+why: To say that a fix of copies belongs to the start-up, where no steps show it.
 kind: info
 internal: true
 tags: [gpu, memory]
