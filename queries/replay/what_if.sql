@@ -58,7 +58,7 @@ edit AS MATERIALIZED (
     SELECT 'launch=' || value FROM json_each(:launch)
   )
 ),
--- What is before the last colon, or all of it.
+-- What is before the last colon, or the whole text.
 named AS (
   SELECT is_range, substr(value, 1, length(rtrim(value, replace(value, ':', ''))) - 1) AS pattern
   FROM (
