@@ -105,8 +105,9 @@ pub(super) fn noted<T>((answer, notes): (T, Vec<String>)) -> T {
 /// Prints the notes about reports, from the one at the position `from` in the notes of each. Names the reports if there
 /// are several. What is noted about three or more is printed once.
 pub(super) fn tell(reports: &[About], from: usize, are_several: bool) {
-    let notes =
-        || reports.iter().flat_map(|of| of.notes.iter().skip(from).map(move |text| (&of.name, text)));
+    let notes = || {
+        reports.iter().flat_map(move |of| of.notes.iter().skip(from).map(move |text| (&of.name, text)))
+    };
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     notes().for_each(|(_, text)| *counts.entry(text).or_default() += 1);
     for (name, text) in notes() {

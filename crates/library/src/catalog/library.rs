@@ -212,14 +212,12 @@ impl Catalog {
             return Err(Error::Unknown { what: "query", name: name.to_owned(), near: Vec::new(), help });
         }
         // A name that exists as something else: similar names would be a guess.
-        let other = match () {
-            () if matches!(self.relation(name), Some(Ok(_))) => {
-                Some(format!("{name} is a relation: `nsq sql REPORT \"SELECT * FROM {name}\"`"))
-            }
-            () if self.page(name).is_ok() => {
-                Some(format!("{name} is a page: `nsq run REPORT -q {name}`"))
-            }
-            () => None,
+        let other = if matches!(self.relation(name), Some(Ok(_))) {
+            Some(format!("{name} is a relation: `nsq sql REPORT \"SELECT * FROM {name}\"`"))
+        } else if self.page(name).is_ok() {
+            Some(format!("{name} is a page: `nsq run REPORT -q {name}`"))
+        } else {
+            None
         };
         if let Some(help) = other {
             return Err(Error::Unknown { what: "query", name: name.to_owned(), near: Vec::new(), help });
