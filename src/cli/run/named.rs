@@ -99,7 +99,7 @@ pub(super) fn named(catalog: &mut Catalog, spelled: &[String]) -> Result<Vec<Nam
 /// The error for an unknown query whose name is a subject, such as `idle`: what `nsq list` finds first is a better guess
 /// than the names that contain the word.
 fn part_of_names(asked: &Invocation, catalog: &Catalog) -> Option<Error> {
-    if catalog.page(&asked.query).is_ok() {
+    if catalog.page(&asked.query).is_ok() || catalog.relation(&asked.query).is_some() {
         return None;
     }
     let Err(Error::Unknown { what, name, near, help }) = catalog.query(&asked.query) else {

@@ -220,7 +220,10 @@ impl Catalog {
             None
         };
         if let Some(help) = other {
-            return Err(Error::Unknown { what: "query", name: name.to_owned(), near: Vec::new(), help });
+            // Its plural may be a query: step and steps.
+            let is_plural = |of: &&&str| of.strip_prefix(name).is_some_and(|rest| rest == "s");
+            let near = names.iter().filter(is_plural).map(|of| (*of).to_owned()).collect();
+            return Err(Error::Unknown { what: "query", name: name.to_owned(), near, help });
         }
         Err(Error::unknown("query", name, names, search_of(name)))
     }
