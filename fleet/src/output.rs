@@ -48,7 +48,11 @@ pub(crate) fn format(args: &Args) -> Result<Format> {
         (None, None) => Ok(Format::Text),
         (None, Some(path)) => Format::from_extension(path).ok_or_else(|| {
             let reason = format!("{}: no output format has this extension", path.display());
-            Error::Usage { reason, help: "add --format".to_owned() }
+            Error::Usage {
+                reason,
+                help: "use .csv, .tsv, .json, .ndjson, .md, .html, .parquet or .arrow, or add --format"
+                    .to_owned(),
+            }
         }),
     }
 }

@@ -255,7 +255,7 @@ fn unquoted(arguments: &[OsString]) -> Option<String> {
     Some(format!("quote a name with blanks: nsq {}", shell::path(&file)))
 }
 
-/// What to type for a verb of nsys, or what its window does.
+/// What to type for a verb of nsys, for what its window does, or for an option of nsq.
 fn of_nsys(word: &str) -> Option<&'static str> {
     match word {
         "version" => Some("did you mean `nsq --version`?"),
@@ -265,12 +265,13 @@ fn of_nsys(word: &str) -> Option<&'static str> {
         "report" | "summary" | "overview" | "info" => Some(
             "a report needs no verb: `nsq REPORT` shows what to fix first, `nsq schema REPORT` what it holds",
         ),
+        "gate" => Some("did you mean `nsq diff A B --gate 5`? It fails if B is slower by more than 5 %"),
         "open" | "view" | "ui" | "nsys-ui" => Some("a report is looked at with: nsq timeline REPORT"),
         _ => None,
     }
 }
 
-/// What `nsq list` finds first for a verb of another tool, if it is a verb of nsq, a query or a page.
+/// What `nsq list` finds first for a verb of another tool, if it is a verb of nsq, a query, a page or a chapter.
 fn of_other_tools(word: &str, catalog: &Catalog) -> Option<String> {
     // A longer word is no verb, and looking for it takes time.
     if word.len() > LONGEST_VERB {
@@ -278,11 +279,17 @@ fn of_other_tools(word: &str, catalog: &Catalog) -> Option<String> {
     }
     let mut table = everything(catalog, Shown::of(false)).ok()?;
     let found = search(&mut table, &words_of(&[word.to_owned()]), catalog).ok()?;
-    let Some([Value::Text(kind), Value::Text(name), ..]) = table.rows.first().map(Vec::as_slice) else {
+    if !found.is_answer {
         return None;
-    };
+    }
+    // What nsys can record is nothing to type.
+    let mut names = table.rows.iter().filter_map(|row| match row.as_slice() {
+        [Value::Text(kind), Value::Text(name), ..] => Some((kind, name)),
+        _ => None,
+    });
+    let (kind, name) = names.find(|(kind, _)| *kind != "recorded")?;
     let meant = match kind.as_str() {
-        _ if !found.is_answer => return None,
+        "book" => return Some(format!("`nsq show {name}` prints a chapter of the book about this")),
         "verbs" => format!("`{name}`"),
         _ if catalog.query(name).is_ok() || catalog.page(name).is_ok() => {
             format!("`nsq run REPORT -q {name}`")

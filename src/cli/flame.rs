@@ -10,6 +10,7 @@ use nsq_library::catalog::Catalog;
 use nsq_render::render::{FlameFormat, FlameStack, FlameWeight, compare_stacks, write_flame};
 use nsq_sweep::threads::Threads;
 use nsq_value::error::{EXIT_LACKS_DATA, Error, Result};
+use nsq_value::shell;
 use nsq_value::table::ResultTable;
 use std::path::{Path, PathBuf};
 
@@ -99,11 +100,27 @@ impl Args {
     fn ask(&self, report: &Path, catalog: &Catalog, plan: &Plan) -> Result<(String, Vec<FlameStack>)> {
         let opened = reports::open(report, &self.open.for_reports(&self.reports)?)?;
         let limits = self.limits.limits(Threads::default());
-        plan.check_presence(&Presence::new(&opened.schema, catalog), &opened.report.path)?;
+        let presence = Presence::new(&opened.schema, catalog);
+        plan.check_presence(&presence, &opened.report.path)
+            .map_err(|error| self.or_gpu_time(error, &presence))?;
         let scope = self.scope.resolve(&opened.schema)?;
         let tables = noted(opened.answers(catalog, &scope, std::slice::from_ref(plan), &limits)?);
         let stacks = tables.iter().flat_map(|table| self.stacks(table)).collect();
         Ok((opened.report.name(), stacks))
+    }
+
+    /// The error for a report without CPU samples. Most reports have none, but GPU work, which has a graph of its own.
+    fn or_gpu_time(&self, error: Error, presence: &Presence<'_>) -> Error {
+        let has_work =
+            ["launch", "nvtx_range"].iter().all(|name| matches!(presence.lack(name), Ok(None)));
+        match error {
+            Error::LacksData { query, needs, report, detail, help } if !self.gpu_time && has_work => {
+                let instead =
+                    format!("a graph of GPU time: nsq flame {} --gpu-time", shell::path(&report));
+                Error::LacksData { query, needs, report, detail, help: format!("{instead}; {help}") }
+            }
+            error => error,
+        }
     }
 
     /// The rows of the query as stacks.

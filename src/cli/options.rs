@@ -264,9 +264,40 @@ impl ThreadArgs {
     }
 }
 
+/// A note about times of less than `least` nanoseconds without a unit, for which seconds may have been meant: `36/37`.
+/// Programs write nanoseconds without a unit, so this is no error.
+pub(super) fn without_unit(option: &str, text: &str, least: u64) -> Option<String> {
+    let times: Vec<&str> = text.split('/').map(str::trim).collect();
+    let is_bare = |time: &&str| !time.is_empty() && time.bytes().all(|byte| byte.is_ascii_digit());
+    let ns =
+        times.iter().filter(|time| is_bare(time)).map(|time| time.parse().unwrap_or(u64::MAX)).max()?;
+    let seconds = |time: &&str| if is_bare(time) { format!("{time}s") } else { (*time).to_owned() };
+    (0 < ns && ns < least).then(|| {
+        let seconds: Vec<String> = times.iter().map(seconds).collect();
+        format!("{option}{text} means nanoseconds; for seconds: {option}{}", seconds.join("/"))
+    })
+}
+
 fn timeout(text: &str) -> Result<Duration, String> {
     let has_unit = !text.ends_with(|c: char| c.is_ascii_digit());
     let ns = parse_duration(text).filter(|_| has_unit).and_then(|ns| u64::try_from(ns).ok());
     ns.map(Duration::from_nanos)
         .ok_or_else(|| "expected a time with its unit, such as 30s or 500ms".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_unit;
+
+    #[test]
+    fn short_times_without_a_unit_are_noted() {
+        for (text, seconds) in [("36/37", "36s/37s"), ("5/", "5s/"), ("1s/2", "1s/2s"), ("1", "1s")] {
+            let note = without_unit("--time ", text, 1_000_000);
+            let wanted = format!("--time {text} means nanoseconds; for seconds: --time {seconds}");
+            assert_eq!(note, Some(wanted));
+        }
+        for text in ["36s/37s", "0/1000000", "0", "0/5ms", "/80%", "66306349/66555454", "*", ""] {
+            assert_eq!(without_unit("--time ", text, 1_000_000), None, "{text}");
+        }
+    }
 }

@@ -27,6 +27,13 @@ fn instead_of(path: &Path) -> String {
                 other("html")
             )
         }
+        "pftrace" | "perfetto-trace" => {
+            "a trace for Perfetto: nsq export REPORT --perfetto -o FILE".to_owned()
+        }
+        "duckdb" | "db" | "sqlite" => {
+            "tables for SQLite and DuckDB: nsq materialize REPORT -o FILE.sqlite".to_owned()
+        }
+        "junit" | "xml" => "for a CI system: nsq diff A B --gate 5 --junit FILE.xml".to_owned(),
         _ => "add --format text, csv, tsv, json, ndjson, markdown, html, parquet, arrow or arrows"
             .to_owned(),
     }

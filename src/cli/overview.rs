@@ -44,7 +44,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
             let code = page.run("overview")?;
             if page.how.output.output.is_none() && reports::named(&page.reports)?.len() > 1 {
                 note(
-                    "each report has its own page: `nsq run REPORT… -q job` compares ranks, `nsq diff A B` versions",
+                    "`nsq REPORT` shows all about one of these, `nsq run REPORT… -q job` compares ranks, `nsq diff A B` versions",
                 );
             }
             Ok(code)

@@ -114,9 +114,14 @@ impl PageArgs {
                 // A page that does not compare reports is laid out once for each.
                 for answer in begun.answers() {
                     let (name, answer) = answer?;
-                    let gap = if text.is_empty() { "" } else { "\n" };
-                    text.push_str(&format!("{gap}{}\n\n", visible(&name)));
-                    text.push_str(&with_notes(answer).layout_on(layout, terminal)?);
+                    let name = visible(&name);
+                    let own = with_notes(answer).layout_on(layout, terminal)?;
+                    // The first screen begins with the name.
+                    let is_named = own.lines().next().is_some_and(|line| line.contains(&*name));
+                    // A few lines for each need no space between.
+                    let gap = if text.is_empty() || !own.contains("\n\n") { "" } else { "\n" };
+                    let heading = if is_named { String::new() } else { format!("{name}\n\n") };
+                    text.push_str(&format!("{gap}{heading}{own}"));
                 }
             }
             let text = if output.is_none() { fitted(text) } else { text };

@@ -2,7 +2,7 @@
 
 use super::failures::complain_of_all;
 use super::options::{
-    ClassArgs, LibraryArgs, LimitArgs, OpenWithArgs, ScopeArgs, ThreadArgs, no_instances,
+    ClassArgs, LibraryArgs, LimitArgs, OpenWithArgs, ScopeArgs, ThreadArgs, no_instances, without_unit,
 };
 use super::output::OutputArgs;
 use super::{note, progress};
@@ -15,6 +15,7 @@ use nsq_library::catalog::Catalog;
 use nsq_report::report::{ExportOptions, report_paths};
 use nsq_value::error::Result;
 use regex::Regex;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// How many reports are worked on.
@@ -66,6 +67,9 @@ pub(super) struct AskArgs {
 impl AskArgs {
     /// How the reports are asked.
     pub(super) fn request<'c>(&self, catalog: &'c Catalog) -> Request<'c> {
+        let of_seconds =
+            self.scope.time.iter().filter_map(|time| without_unit("--time ", time, 1_000_000));
+        of_seconds.for_each(|text| note(&text));
         Request {
             class_map: self.classes.classes.clone(),
             scope: self.scope.text(),
@@ -99,11 +103,22 @@ pub(super) fn noted<T>((answer, notes): (T, Vec<String>)) -> T {
 }
 
 /// Prints the notes about reports, from the one at the position `from` in the notes of each. Names the reports if there
-/// are several.
+/// are several. What is noted about three or more is printed once.
 pub(super) fn tell(reports: &[About], from: usize, are_several: bool) {
-    for About { name, notes, .. } in reports {
-        for text in notes.iter().skip(from) {
-            note(&if are_several { format!("{name}: {text}") } else { text.clone() });
+    let notes = || {
+        reports.iter().flat_map(move |of| of.notes.iter().skip(from).map(move |text| (&of.name, text)))
+    };
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    notes().for_each(|(_, text)| *counts.entry(text).or_default() += 1);
+    for (name, text) in notes() {
+        match counts.get(text.as_str()).copied() {
+            _ if !are_several => note(text),
+            None => {}
+            Some(count) if count > 2 => {
+                note(&format!("{name} and {} more: {text}", count - 1));
+                counts.remove(text.as_str());
+            }
+            Some(_) => note(&format!("{name}: {text}")),
         }
     }
 }

@@ -138,6 +138,7 @@ fn a_reason_that_several_parts_share_is_told_once() {
     let (code, out, error) = outcome(&["answer", "--details", &path]);
     let text = out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!((code, text.matches("It needs NVTX annotations").count()), (3, 1), "{out}");
+    assert!(error.contains("no question of cs336 is answered; what to fix first: nsq "), "{error}");
     for wanted in [
         "Not answered, here and in (b), (c), (d), (e): the time of the forward pass on the CPU; ",
         "Not answered, as in (a): the kernels besides matrix products. (d) ",

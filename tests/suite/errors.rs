@@ -73,6 +73,13 @@ fn what_is_typed_first_is_a_path() {
         let (code, out, error) = outcome(&[&path]);
         assert!(code == 0 && out.contains("rank0.sqlite") && out.contains("rank1.sqlite"), "{error}");
     }
+    // More than two have a few lines each.
+    let third = folder.join("rank2.sqlite");
+    fs::copy(&report, &third).unwrap();
+    let (code, out, error) = outcome(&[&text(&folder)]);
+    assert!(code == 0 && out.lines().count() <= 9 && out.contains("\nrank1.sqlite: "), "{out}");
+    assert!(error.contains("`nsq REPORT` shows all about one"), "{error}");
+    fs::remove_file(third).unwrap();
     let missing = text(&folder.join("rank2.sqlite"));
     let (code, _, error) = outcome(&[&missing]);
     assert!(code == 1 && error.contains(&format!("error: {missing}: no such file")), "{error}");
@@ -92,6 +99,8 @@ fn what_is_typed_first_is_a_path() {
         ("absent", "`nsq help` lists the verbs; a report is given by its path"),
         // Verbs of other tools.
         ("compare", "did you mean `nsq diff`? A report is given by its path"),
+        ("gate", "did you mean `nsq diff A B --gate 5`?"),
+        ("ci", "`nsq show cookbook/gate` prints a chapter of the book"),
         ("gui", "did you mean `nsq timeline`? A report is given by its path"),
         ("version", "did you mean `nsq --version`?"),
         ("open", "a report is looked at with: nsq timeline REPORT"),
@@ -208,10 +217,14 @@ fn unknown_names_get_a_suggestion() {
     let fixtures = Fixtures::new();
     let report = fixtures.trace("two_streams_overlap");
     let report = report.to_str().unwrap();
-    let cases: [(&[&str], &str); 9] = [
+    let cases: [(&[&str], &str); 10] = [
         (
             &["run", report, "--query", "top_kernel"],
             "unknown query 'top_kernel'\n  help: did you mean 'top_kernels'?",
+        ),
+        (
+            &["run", report, "--query", "kernel"],
+            "unknown query 'kernel'\n  help: kernel is a relation: `nsq sql REPORT \"SELECT * FROM kernel\"`",
         ),
         (&["run", report, "--query", "top_kernels@7"], "top_kernels is at version 1, not 7"),
         (
@@ -244,6 +257,46 @@ fn unknown_names_get_a_suggestion() {
         let (code, _, error) = outcome(arguments);
         assert!(code == 2 && error.contains(expected), "{arguments:?}: want {expected}\n{error}");
     }
+}
+
+/// Errors of a statement say what the statement has to be, and do not blame the report.
+#[test]
+fn a_statement_with_a_mistake_gets_the_next_command() {
+    let fixtures = Fixtures::new();
+    let report = fixtures.trace("two_streams_overlap");
+    let report = report.to_str().unwrap();
+    for (sql, said) in [
+        (
+            "SELECT * FROM top_kernels",
+            "top_kernels is a query, not a table: `nsq run REPORT -q top_kernels`",
+        ),
+        ("SELECT median(short_name) FROM kernel", "argument 1 of a function is text"),
+        ("UPDATE kernel SET dur_ns = 1", "reports are read-only"),
+    ] {
+        let (code, _, error) = outcome(&["sql", report, sql]);
+        assert!(
+            code == 1 && error.contains(said) && !error.contains("export the report again"),
+            "{error}"
+        );
+    }
+}
+
+/// Times without a unit are nanoseconds, as programs write them. People mean seconds.
+#[test]
+fn short_times_without_a_unit_are_noted() {
+    let fixtures = Fixtures::new();
+    let report = fixtures.trace("two_streams_overlap");
+    let report = report.to_str().unwrap();
+    for (words, said) in [
+        (["--time", "0/5"], "--time 0/5 means nanoseconds; for seconds: --time 0s/5s"),
+        (["-p", "longest=1"], "-p longest=1 means nanoseconds; for seconds: -p longest=1s"),
+    ] {
+        let (_, _, error) = outcome(&[&["run", report, "-q", "tiny_kernels"][..], &words].concat());
+        assert!(error.contains(said), "{error}");
+    }
+    let (_, _, error) =
+        outcome(&["run", report, "-q", "tiny_kernels", "--time", "0/5ms", "-p", "longest=20000"]);
+    assert!(!error.contains("means nanoseconds"), "{error}");
 }
 
 /// What people type who do not know nsq yet.

@@ -323,7 +323,7 @@ fn flame_writes_the_stacks_of_the_samples() {
     assert!(code == 2 && error.contains(".svg"), "{error}");
     let without = fixtures.trace("idle_causes");
     let (code, _, error) = outcome(&["flame", without.to_str().unwrap()]);
-    assert!(code == 3 && error.contains("--sample"), "{error}");
+    assert!(code == 3 && error.contains("--sample") && error.contains("--gpu-time; "), "{error}");
 }
 
 /// The titles of a flame graph's frames: function, samples and, of a comparison, the change in points.

@@ -14,6 +14,7 @@ use nsq_render::render::{Format, Heading, Style};
 use nsq_report::report::{Profile as Found, find};
 use nsq_sweep::threads::Threads;
 use nsq_value::error::{EXIT_FAILED, EXIT_LACKS_DATA, Error, Result};
+use nsq_value::shell;
 use nsq_value::table::{Column, ResultTable, Value as Cell};
 use profile::{Profile, failure_line};
 use serde_json::{Map, Value as Json, json};
@@ -58,6 +59,8 @@ fn reports(args: &Args, catalog: &Catalog, questions: &Questions<'_>, format: Fo
         None => Ok(Vec::new()),
     };
     let unanswered = unanswered(&answers);
+    // The questions are about marked passes: the first screen needs no marks.
+    let is_silent = !answers.is_empty() && answers.iter().all(|part| part.status() == Status::Lacking);
     let profile = Profile { name: String::new(), outcome: Ok((facts, answers)), written: None };
     let mut document = profile.to_json(args)?;
     document.shift_remove("profile");
@@ -65,6 +68,13 @@ fn reports(args: &Args, catalog: &Catalog, questions: &Questions<'_>, format: Fo
     let lacking = written?;
     lacking.iter().for_each(|line| note(line));
     unanswered.iter().for_each(|line| note(&format!("not answered: {line}")));
+    if is_silent && let Some(report) = args.reports.first() {
+        note(&format!(
+            "no question of {} is answered; what to fix first: nsq {}",
+            args.playbook,
+            shell::path(report)
+        ));
+    }
     Ok(if unanswered.is_empty() && lacking.is_empty() { 0 } else { EXIT_LACKS_DATA })
 }
 

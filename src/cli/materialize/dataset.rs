@@ -96,10 +96,11 @@ pub(super) fn write(args: &Args, folder: &Path, encode: Encoder) -> Result<u8> {
     std::fs::write(&views, views_of(&relations)).map_err(|e| Error::io(&views, e))?;
     rename(&whole, folder).map_err(|e| Error::io(folder, e))?;
     note(&format!(
-        "wrote {}: {} relations of {} reports",
+        "wrote {}: {} relations of {} {}",
         folder.display(),
         relations.len(),
-        paths.len()
+        paths.len(),
+        if paths.len() == 1 { "report" } else { "reports" }
     ));
     Ok(0)
 }

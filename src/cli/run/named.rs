@@ -1,10 +1,12 @@
 //! The queries that a command line names: of the library, in files, and statements in files without front matter.
 
+use crate::cli::note;
+use crate::cli::options::without_unit;
 use nsq_engine::compile::{
     Invocation, Layout, Plan, named_params, split_statements, typed_params, unknown_param,
 };
 use nsq_files::bounded_file::{self, Origin};
-use nsq_library::catalog::{Catalog, Shown, has_front_matter};
+use nsq_library::catalog::{Catalog, Param, ParamType, Shown, has_front_matter};
 use nsq_library::manual::{library_items, search, words_of};
 use nsq_value::error::{Error, Result};
 use nsq_value::table::Value;
@@ -27,6 +29,17 @@ impl Named {
                 .query(&invocation.query)
                 .is_ok_and(|query| query.header.params.iter().any(|param| param.name == key)),
             Self::Statement(plan) => named_params(&plan.sql).iter().any(|name| name == key),
+        }
+    }
+
+    /// Whether the parameter is a time.
+    fn takes_time(&self, catalog: &Catalog, key: &str) -> bool {
+        let is_time = |param: &Param| param.name == key && param.kind == ParamType::Duration;
+        match self {
+            Self::Query(invocation) => catalog
+                .query(&invocation.query)
+                .is_ok_and(|query| query.header.params.iter().any(is_time)),
+            Self::Statement(_) => false,
         }
     }
 
@@ -86,7 +99,7 @@ pub(super) fn named(catalog: &mut Catalog, spelled: &[String]) -> Result<Vec<Nam
 /// The error for an unknown query whose name is a subject, such as `idle`: what `nsq list` finds first is a better guess
 /// than the names that contain the word.
 fn part_of_names(asked: &Invocation, catalog: &Catalog) -> Option<Error> {
-    if catalog.page(&asked.query).is_ok() {
+    if catalog.page(&asked.query).is_ok() || catalog.relation(&asked.query).is_some() {
         return None;
     }
     let Err(Error::Unknown { what, name, near, help }) = catalog.query(&asked.query) else {
@@ -161,6 +174,12 @@ pub(super) fn give_params(
     for param in params {
         let key = param.split('=').next().unwrap_or_default().trim();
         let is_taken = named.iter().any(|one| one.takes(catalog, key));
+        if let Some(value) = param.split_once('=').map(|(_, value)| value)
+            && named.iter().any(|one| one.takes_time(catalog, key))
+            && let Some(text) = without_unit(&format!("-p {key}="), value, 1_000)
+        {
+            note(&text);
+        }
         let give = |one: Named| match !is_taken || one.takes(catalog, key) {
             true => one.with_params(std::slice::from_ref(param), key),
             false => Ok(one),

@@ -306,7 +306,7 @@ impl Plan {
         let kind = maker.and_then(|maker| maker.split(" (").next());
         Error::LacksData {
             query: name.to_owned(),
-            needs: lack.titles.join(" or "),
+            needs: lack.titles.iter().map(|title| in_sentence(title)).collect::<Vec<_>>().join(" or "),
             report: report.to_owned(),
             detail: lines.join("\n"),
             help: match lack.flags.as_slice() {
@@ -331,6 +331,17 @@ impl Plan {
                 flags => format!("capture with `nsys profile {} …`; {see}", flags.join("` or `")),
             },
         }
+    }
+}
+
+/// The title of a source inside a sentence: its first letter is small, unless the word is a name or an abbreviation.
+fn in_sentence(title: &str) -> String {
+    const NAMES: [&str; 1] = ["Vulkan"];
+    let word = title.split(' ').next().unwrap_or_default();
+    let is_plain = word.chars().skip(1).all(|c| c.is_ascii_lowercase()) && word.len() > 1;
+    match is_plain && !NAMES.contains(&word) {
+        true => title[..1].to_lowercase() + &title[1..],
+        false => title.to_owned(),
     }
 }
 

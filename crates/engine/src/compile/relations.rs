@@ -39,7 +39,12 @@ pub fn with_similar_relations(error: Error, catalog: &Catalog) -> Error {
         Error::Sql { message, excerpt, help } => {
             let missing = message.strip_prefix("no such table: ").unwrap_or_default();
             let near = nearest(missing, catalog.relation_names());
+            let is_query = !missing.is_empty() && catalog.query(missing).is_ok();
             let help = match near.as_slice() {
+                // A name that exists says what the writer wants; similar names are a guess.
+                _ if is_query => {
+                    format!("{missing} is a query, not a table: `nsq run REPORT -q {missing}`")
+                }
                 [] => help,
                 near => format!("{} `nsq list --relations` lists all tables", did_you_mean(near)),
             };

@@ -28,6 +28,17 @@ pub(super) fn statement_error(
     Error::Sql { excerpt: excerpt(plan, offset), message, help }
 }
 
+/// The error for an argument that a function of the statement does not take.
+pub(super) fn wrong_argument(plan: &Plan, sentence: String) -> Error {
+    Error::Sql {
+        message: sentence,
+        excerpt: excerpt(plan, None),
+        help:
+            "`nsq show RELATION` lists the types of columns; `nsq list --functions` those of functions"
+                .to_owned(),
+    }
+}
+
 /// `--> file:line:column`, the source line, and a caret under the column.
 fn excerpt(plan: &Plan, offset: Option<usize>) -> String {
     let (file, first_line) = &plan.origin;
@@ -66,7 +77,15 @@ fn help_for(message: &str, plan: &Plan, connection: &Connection) -> String {
     if let Some(function) = message.strip_prefix("not authorized to use function: ") {
         return format!("reports are read-only, and {function}() does more than read: remove it");
     }
-    if message.starts_with(guard::NOT_AUTHORIZED) || message.contains("prohibited") {
+    if message.starts_with("no such function: ") {
+        return "`nsq list --functions` lists those of nsq; all others are SQLite's".to_owned();
+    }
+    if message.starts_with("Multiple statements") {
+        return "write one SELECT; WITH names the parts of a longer one".to_owned();
+    }
+    if ["cannot modify ", guard::NOT_AUTHORIZED].iter().any(|it| message.starts_with(it))
+        || message.contains("prohibited")
+    {
         return "reports are read-only".to_owned();
     }
     if guard::is_beyond_sqlite(message) {

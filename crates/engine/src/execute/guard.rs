@@ -280,6 +280,13 @@ pub(super) fn explain(limits: &Limits, error: rusqlite::Error, path: &str) -> Er
                 help: "compare with = or instr() instead".to_owned(),
             };
         }
+        // Only the replay reads what a change says.
+        _ if ["invalid edit '", "invalid time '"]
+            .iter()
+            .any(|it| plain_message(&error).starts_with(it)) =>
+        {
+            return Error::usage(plain_message(&error), "`nsq show what_if` describes the changes");
+        }
         _ => return invalid_contents(&plain_message(&error), path).unwrap_or(Error::Sqlite(error)),
     }
     stopped(limits)
@@ -313,8 +320,9 @@ fn invalid_contents(message: &str, path: &str) -> Option<Error> {
         }
         _ if is_beyond_sqlite(message) => format!("a view that exceeds a limit of SQLite: {message}"),
         _ => {
-            let rest = message.strip_prefix("Invalid function parameter type ")?;
-            format!("a value of the wrong type: {}", rest.split(' ').next()?.to_lowercase())
+            let argument = wrong_argument(message)?;
+            let kind = argument.rsplit(" is ").next()?.split(',').next()?;
+            format!("a value of the wrong type: {kind}")
         }
     };
     Some(Error::Report {
@@ -322,6 +330,17 @@ fn invalid_contents(message: &str, path: &str) -> Option<Error> {
         reason: format!("holds {what}"),
         help: NOT_FROM_NSYS.to_owned(),
     })
+}
+
+/// The sentence about an argument whose type a function does not take, if the message is about one.
+pub(super) fn wrong_argument(message: &str) -> Option<String> {
+    if message.starts_with("argument ") && message.contains(" of a function is ") {
+        return Some(message.to_owned());
+    }
+    let rest = message.strip_prefix("Invalid function parameter type ")?;
+    let (kind, index) = rest.split_once(" at index ")?;
+    let place = index.parse::<usize>().ok()? + 1;
+    Some(format!("argument {place} of a function is {}, which it does not take", kind.to_lowercase()))
 }
 
 /// The error of a stopped statement: the deadline, or Ctrl-C.

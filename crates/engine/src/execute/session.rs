@@ -230,6 +230,12 @@ impl Session {
         if is_denied && !plan.is_built_in && !self.report_has_views().unwrap_or(true) {
             return diagnose::statement_error(plan, error, &self.connection, &self.rights);
         }
+        // In a statement of nsq, a value of the report is wrong. A user may have named another column than was meant.
+        if !plan.is_built_in
+            && let Some(argument) = guard::wrong_argument(&plain_message(&error))
+        {
+            return diagnose::wrong_argument(plan, argument);
+        }
         self.explain(limits, error)
     }
 

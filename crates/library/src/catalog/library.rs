@@ -211,6 +211,20 @@ impl Catalog {
         if let Some(help) = recipe_help(name) {
             return Err(Error::Unknown { what: "query", name: name.to_owned(), near: Vec::new(), help });
         }
+        // A name that exists as something else: similar names would be a guess.
+        let other = if matches!(self.relation(name), Some(Ok(_))) {
+            Some(format!("{name} is a relation: `nsq sql REPORT \"SELECT * FROM {name}\"`"))
+        } else if self.page(name).is_ok() {
+            Some(format!("{name} is a page: `nsq run REPORT -q {name}`"))
+        } else {
+            None
+        };
+        if let Some(help) = other {
+            // Its plural may be a query: step and steps.
+            let is_plural = |of: &&&str| of.strip_prefix(name).is_some_and(|rest| rest == "s");
+            let near = names.iter().filter(is_plural).map(|of| (*of).to_owned()).collect();
+            return Err(Error::Unknown { what: "query", name: name.to_owned(), near, help });
+        }
         Err(Error::unknown("query", name, names, search_of(name)))
     }
 

@@ -54,7 +54,14 @@ impl Catalog {
                 "playbook",
                 name,
                 self.readable_playbooks().iter().map(|page| page.name.as_str()),
-                "`nsq list --playbooks` shows all playbooks. A path to a file is also accepted.",
+                format!(
+                    "playbooks: {}; `nsq list --playbooks` describes them (a file is given by its path, as ./mine.yml)",
+                    self.readable_playbooks()
+                        .iter()
+                        .map(|page| page.name.as_str())
+                        .collect::<Vec<_>>()
+                        .join(", ")
+                ),
             )),
         }
     }

@@ -1,7 +1,7 @@
 //! What the functions share: their flags, and their arguments.
 
 use rusqlite::functions::{Context, FunctionFlags};
-use rusqlite::types::{Type, ValueRef};
+use rusqlite::types::ValueRef;
 use rusqlite::{Error, Result};
 use std::borrow::Cow;
 
@@ -22,14 +22,19 @@ pub(super) fn add_interval(intervals: &mut Vec<(i64, i64)>, start: i64, end: i64
     }
 }
 
+/// The error for an argument of another type. SQLite adds no name of the function, nor the value.
+fn refused(index: usize, is: &str, takes: &str) -> Error {
+    Error::UserFunctionError(format!("argument {} of a function is {is}, not {takes}", index + 1).into())
+}
+
 /// The text in the only argument; `None` for null.
 pub(super) fn text<'a>(context: &'a Context<'_>) -> Result<Option<Cow<'a, str>>> {
     match context.get_raw(0) {
         ValueRef::Null => Ok(None),
         ValueRef::Text(text) => Ok(Some(String::from_utf8_lossy(text))),
-        ValueRef::Integer(_) => Err(Error::InvalidFunctionParameterType(0, Type::Integer)),
-        ValueRef::Real(_) => Err(Error::InvalidFunctionParameterType(0, Type::Real)),
-        ValueRef::Blob(_) => Err(Error::InvalidFunctionParameterType(0, Type::Blob)),
+        ValueRef::Integer(_) => Err(refused(0, "an integer", "text")),
+        ValueRef::Real(_) => Err(refused(0, "a real number", "text")),
+        ValueRef::Blob(_) => Err(refused(0, "a blob", "text")),
     }
 }
 
@@ -39,7 +44,7 @@ pub(super) fn number(context: &Context<'_>, index: usize) -> Result<Option<f64>>
         ValueRef::Null => Ok(None),
         ValueRef::Integer(int) => Ok(Some(int as f64)),
         ValueRef::Real(real) => Ok(Some(real)),
-        ValueRef::Text(_) => Err(Error::InvalidFunctionParameterType(index, Type::Text)),
-        ValueRef::Blob(_) => Err(Error::InvalidFunctionParameterType(index, Type::Blob)),
+        ValueRef::Text(_) => Err(refused(index, "text", "a number")),
+        ValueRef::Blob(_) => Err(refused(index, "a blob", "a number")),
     }
 }

@@ -340,8 +340,13 @@ fn no_such_range(names: &Names, rules: &NameRules, selector: &Selector) -> Error
             format!("the report has {}{}. ", some.join(", "), if more { " and others" } else { "" })
         }
     };
+    // Iterations need not be marked.
+    let steps = match selector.by_thread {
+        true => "; `nsq run REPORT --query steps` lists steps, also those without ranges",
+        false => "",
+    };
     let help = format!(
-        "{some}`nsq run REPORT --query range_names` lists all ranges; `*` and `?` are wildcards"
+        "{some}`nsq run REPORT --query range_names` lists all ranges; `*` and `?` are wildcards{steps}"
     );
     Error::Unknown { what: "NVTX range", name, near, help }
 }
