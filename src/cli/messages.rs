@@ -17,11 +17,11 @@ static GIVEN: OnceLock<String> = OnceLock::new();
 /// Remembers the report that follows the verb, so that commands in advice name it.
 pub(super) fn remember_report(arguments: &[OsString]) {
     let is_option = |word: &OsString| word.as_encoded_bytes().starts_with(b"-");
-    // What follows an option may be its value, and a .sql file is a query.
+    // What follows an option may be its value, a .sql file is a query, and a folder may stand for several reports.
     let words = arguments.windows(2).skip(1).filter(|pair| !is_option(&pair[0]) && !is_option(&pair[1]));
     let paths = words.map(|pair| Path::new(&pair[1]));
     let mut reports =
-        paths.filter(|path| path.extension().is_none_or(|ending| ending != "sql") && path.exists());
+        paths.filter(|path| path.extension().is_none_or(|ending| ending != "sql") && path.is_file());
     if let (Some(report), None) = (reports.next(), reports.next()) {
         let _ = GIVEN.set(shell::path(report));
     }

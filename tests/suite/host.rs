@@ -321,7 +321,7 @@ fn flame_writes_the_stacks_of_the_samples() {
     assert_eq!(document["profiles"][0]["endValue"], 12);
     let (code, _, error) = outcome(&["flame", report, "-o", "stacks.png"]);
     assert!(code == 2 && error.contains(".svg"), "{error}");
-    let without = fixtures.trace("idle_causes");
+    let without = fixtures.trace("training_steps");
     let (code, _, error) = outcome(&["flame", without.to_str().unwrap()]);
     assert!(code == 3 && error.contains("--sample") && error.contains("--gpu-time; "), "{error}");
 }
