@@ -4,7 +4,7 @@ summary: What recording costs the threads, for NVTX ranges and for CUDA calls, e
 present_if: [nvtx_span, cuda_call]
 internal: true
 stored: true
-reads: [cuda_call, nvtx_span, op_total, step_window, string]
+reads: [cuda_call, export_fact, nvtx_span, op_total, step_window, string]
 columns:
   - {name: event_kind, type: text, doc: "range (push/pop ranges) or call (CUDA calls)."}
   - {name: event_count, type: int, unit: count, doc: "Events of the kind while the host runs the steps after the warm-up; without steps, from the first to the last GPU operation."}
@@ -16,7 +16,7 @@ limits: >-
   from the start of a range to the next start or end on its thread, and from the end of an event likewise. The cost is
   the smallest median of starts and that of ends; for a call, that from its end to the start of the next, because its
   own time is work. The program runs in that time, too, so the cost is at most this. There is no row for ranges if they
-  are at most two for each GPU operation.
+  are at most two for each GPU operation, and none at all for a trace with stacks or shapes, which take longer.
 ---*/
 WITH
 -- A step has a row for each GPU.
@@ -36,6 +36,8 @@ work AS MATERIALIZED (
     SELECT min(cpu_start_ns) AS from_ns, max(cpu_end_ns) AS to_ns, sum(op_count) AS op_count
     FROM step
   ) AS steps
+  -- Stacks and shapes take longer, and are a row of overhead_doubt.
+  WHERE NOT EXISTS (SELECT 1 FROM export_fact WHERE fact IN ('TRACE_RECORD_SHAPES', 'TRACE_WITH_STACK') AND value = '1')
 ),
 kind (event_kind, event_count) AS MATERIALIZED (
   SELECT 'range', count(*)

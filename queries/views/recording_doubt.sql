@@ -87,8 +87,6 @@ CROSS JOIN report_source
 -- Longer medians are work of the program: recording takes some tenths of a microsecond, in Python some microseconds.
 WHERE cost_ns < iif(event_kind = 'call', 5000, 50000)
   AND thread_pct >= iif(event_kind = 'call', 10, 5)
-  -- Stacks and shapes take longer, and are a row of overhead_doubt.
-  AND NOT EXISTS (SELECT 1 FROM export_fact WHERE fact IN ('TRACE_RECORD_SHAPES', 'TRACE_WITH_STACK') AND value = '1')
 UNION ALL
 SELECT
   310,
