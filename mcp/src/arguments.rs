@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use nsq::{Attribute, Scope};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value as Json};
 
 /// One name or several.
@@ -25,32 +25,55 @@ impl Names {
 
 /// Part of the report. Default: all.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "an object, such as {\"iterations\": [\"step/3\"]}")]
 pub(crate) struct ScopeArgs {
     /// Events in this time since the start: `1.5s/2s`, `12ms/`, `10%/20%`.
     time: Option<String>,
     /// Only steps after the warm-up.
     steady: bool,
     /// GPU numbers of answers.
+    #[serde(deserialize_with = "listed")]
     gpus: Vec<i64>,
     /// CUDA device ordinals.
+    #[serde(deserialize_with = "listed")]
     devices: Vec<i64>,
     /// CUDA stream IDs.
+    #[serde(deserialize_with = "listed")]
     streams: Vec<i64>,
     /// Process IDs.
+    #[serde(deserialize_with = "listed")]
     processes: Vec<i64>,
     /// Only these threads: names or IDs.
+    #[serde(deserialize_with = "listed")]
     threads: Vec<String>,
     /// Only these NVTX ranges: `NAME[@DOMAIN][/INDEX]`, with `*` and `?`.
+    #[serde(deserialize_with = "listed")]
     nvtx: Vec<String>,
     /// Iterations: `step/3`, `step/2..5`, from 0 per thread.
+    #[serde(deserialize_with = "listed")]
     iterations: Vec<String>,
     /// Without these NVTX ranges.
+    #[serde(deserialize_with = "listed")]
     exclude: Vec<String>,
     /// Only in the time of these NVTX ranges.
+    #[serde(deserialize_with = "listed")]
     windows: Vec<String>,
     /// Launches of a range: of its thread or process, or all in its time.
     attribute: Option<AttributeArg>,
+}
+
+/// A list, or the only item of one: models leave the brackets out.
+fn listed<'de, D: Deserializer<'de>, T: Deserialize<'de>>(given: D) -> Result<Vec<T>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "expected a list")]
+    enum Listed<T> {
+        One(T),
+        Several(Vec<T>),
+    }
+    Ok(match Listed::deserialize(given)? {
+        Listed::One(item) => vec![item],
+        Listed::Several(items) => items,
+    })
 }
 
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]

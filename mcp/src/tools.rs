@@ -173,6 +173,15 @@ impl Tools {
             answer.insert("columns".to_owned(), json!(["query", "summary"]));
             answer.insert("rows".to_owned(), shown.into());
             answer.insert("total_rows".to_owned(), rows.len().into());
+            if rows.is_empty() {
+                let note = match args.report {
+                    Some(_) => {
+                        "no query that this report has the data for is about these words: try without report"
+                    }
+                    None => "no query is about these words: try others, or list all names without about",
+                };
+                answer.insert("notes".to_owned(), json!([note]));
+            }
         } else {
             let mut by_subject = Map::new();
             // The queries of pages are parts of overview and diff.
@@ -191,10 +200,18 @@ impl Tools {
     }
 
     pub(crate) fn describe(&self, args: &Describe, _: &Cancel) -> Answered {
-        Ok(Reply::Text(self.library.manual(&args.name)?))
+        // On a command line, two commands list names; here it is one tool.
+        let in_one_tool = |error: nsq::Error| {
+            let mut failure = Failure::from(error);
+            let both = "`nsq list` lists the queries and `nsq list --relations` the relations";
+            failure.help = failure.help.map(|help| help.replace(both, "`nsq list` lists all names"));
+            failure
+        };
+        Ok(Reply::Text(self.library.manual(&args.name).map_err(in_one_tool)?))
     }
 
     pub(crate) fn run_query(&self, args: &RunQuery, cancel: &Cancel) -> Answered {
+        self.must_be_a_query(&args.query)?;
         self.about(&args.report.list(), |_, reports| {
             let table = self.ask(reports, &args.query, &args.params, &args.scope, cancel)?;
             let part = Part {
@@ -211,6 +228,27 @@ impl Tools {
             notes(&mut answer, &table.notes);
             Ok(answer.into())
         })
+    }
+
+    /// Fails for a tool or a page, which list_queries and describe name as they name queries.
+    fn must_be_a_query(&self, name: &str) -> Result<(), Failure> {
+        if self.library.statement(name).is_ok() {
+            return Ok(());
+        }
+        if ["overview", "diff", "answer", "explain"].contains(&name) {
+            return Err(Failure::new(
+                format!("{name} is a tool of its own, not a query"),
+                format!("call the tool {name}"),
+            ));
+        }
+        let manual = self.library.manual(name).unwrap_or_default();
+        match manual.lines().next().is_some_and(|title| title.ends_with("(a page)")) {
+            true => Err(Failure::new(
+                format!("{name} is a page of several queries"),
+                format!("describe with name {name} lists its queries"),
+            )),
+            false => Ok(()),
+        }
     }
 
     pub(crate) fn run_sql(&self, args: &RunSql, cancel: &Cancel) -> Answered {

@@ -222,7 +222,8 @@ class Answers(Case):
                 ({"time": "10%/50%"}, ["--time", "10%/50%"]),
                 ({"iterations": ["step */0"]}, ["--iter", "step */0"]),
                 ({"nvtx": ["step *"], "attribute": "process"}, ["--nvtx", "step *", "--attribute", "process"]),
-                ({"exclude": ["step *"]}, ["--exclude", "step *"]),
+                # Models leave the brackets of a single item out.
+                ({"exclude": "step *"}, ["--exclude", "step *"]),
             ]
             totals = set()
             for scope, options in cases:
@@ -350,6 +351,8 @@ class Answers(Case):
             listed = [row["name"] for row in json.loads(nsq("list", "why is my gpu idle", "-f", "json")[1])["rows"]]
             names = [row[0] for row in found["rows"]]
             self.assertTrue(names and names == [name for name in listed if name in names])
+            found = await client.call("list_queries", about="zzzz")
+            self.assertTrue(not found["rows"] and "try others" in found["notes"][0], found)
             names = await client.call("list_queries")
             self.assertIn("top_kernels", names["queries_by_subject"]["cuda"])
             self.assertIn("kernel", names["relations_for_run_sql"])
@@ -401,6 +404,9 @@ class Words(Case):
             ("run_query", {**top, "scope": {"time": "x"}}, ["write time"]),
             ("run_query", {**top, "scope": {"time": "2s/1s"}}, ["time 2s/1s is empty"]),
             ("run_query", {**top, "scope": {"nvtx": ["absent"]}}, ["range_names"]),
+            ("run_query", {**top, "scope": "step/3"}, ["an object, such as {"]),
+            ("run_query", {**one, "query": "overview"}, ["call the tool overview"]),
+            ("run_query", {**one, "query": "efficiency"}, ["describe"]),
             ("run_query", {**top, "scope": {"iterations": ["step *//9..1"]}}, []),
             ("run_query", {**top, "scope": {"iterations": ["step *//9..1", "/", "@", "step/5..1"]}}, []),
             ("describe", {"name": "top_kernel"}, ["'top_kernels'", "list_queries"]),
