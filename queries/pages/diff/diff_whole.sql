@@ -113,7 +113,12 @@ own AS (
   WINDOW alike AS (PARTITION BY part, is_b, place)
 ),
 run_error AS (
-  SELECT side, part, mean_error(place, own_ns) AS error_ns, count(*) AS value_count
+  SELECT
+    side,
+    part,
+    mean_error(place, own_ns) AS error_ns,
+    -- How neighbours resemble each other is estimated from the same values, which costs freedom.
+    min(correlated_freedom(place, own_ns), 8) AS freedom
   FROM own
   GROUP BY side, part
 ),
@@ -121,8 +126,7 @@ run AS (
   SELECT
     run_mean.*,
     run_error.error_ns,
-    -- How neighbours resemble each other is estimated from the same values, which costs freedom.
-    min(mean_freedom(run_error.value_count), 8) AS freedom
+    run_error.freedom
   FROM run_mean
   JOIN run_error
     ON run_error.side = run_mean.side

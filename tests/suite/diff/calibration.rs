@@ -118,6 +118,30 @@ fn five_runs_a_side_are_calibrated() {
     KINDS.iter().for_each(|(kind, make)| check(kind, *make, 5));
 }
 
+/// A clock that wanders makes a few steps as long as each other, and those of the next run longer. What neighbours have in
+/// common costs degrees of freedom; with independent steps assumed, one in six pairs of 12 steps seems to differ.
+#[test]
+fn short_runs_that_drift_seldom_seem_to_differ() {
+    let judge = Judge::new(1, "100");
+    for (count, most_pct) in [(12, 7), (20, 4), (30, 4)] {
+        let of_steps = |side: u64, pair: usize| {
+            let seed = 1000 * (pair as u64 + 1) + 10 * side;
+            vec![Program { steps: count, ..drifting(seed) }.windows()]
+        };
+        let differ = |pair: &usize| {
+            judge.compare(&of_steps(0, *pair), &of_steps(1, *pair)).verdict != "within noise"
+        };
+        let alarms = (0..pairs()).filter(differ).count();
+        println!("{count} steps that drift: {alarms} false alarms of {}", pairs());
+        let slack = if pairs() < 500 { 2 } else { 0 };
+        assert!(
+            100 * alarms <= most_pct * pairs() + 100 * slack,
+            "{count} steps: {alarms} of {}",
+            pairs()
+        );
+    }
+}
+
 /// One run does not show how runs differ, and two show little: what both sides learn from the same runs counts once.
 #[test]
 fn few_runs_of_a_side_are_calibrated() {

@@ -2,7 +2,7 @@
 
 mod certainty;
 
-pub use certainty::{Difference, mean_error, mean_freedom, student_bound};
+pub use certainty::{Difference, correlated_freedom, mean_error, mean_freedom, student_bound};
 
 /// The percentile of `values`, interpolated linearly between the nearest ranks; `None` without values.
 pub fn percentile(values: &mut [f64], percent: f64) -> Option<f64> {

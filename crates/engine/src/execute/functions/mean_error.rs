@@ -1,14 +1,17 @@
-//! `mean_error`, `mean_error_by`, `mean_freedom` and `mean_freedom_by`: how far a mean may be off. `difference_error` and
-//! `difference_freedom`: how far the difference of two means may be off.
+//! `mean_error`, `mean_error_by`, `mean_freedom`, `mean_freedom_by` and `correlated_freedom`: how far a mean may be off.
+//! `difference_error` and `difference_freedom`: how far the difference of two means may be off.
 
 use super::aggregate::aggregate;
 use super::arguments::{flags, number};
-use nsq_sweep::statistics::{Difference, mean_error, mean_freedom};
+use nsq_sweep::statistics::{Difference, correlated_freedom, mean_error, mean_freedom};
 use rusqlite::functions::Context;
 use rusqlite::{Connection, Result};
 
 pub(super) fn register(connection: &Connection) -> Result<()> {
-    aggregate(connection, "mean_error", 2, add, error)?;
+    aggregate(connection, "mean_error", 2, add, |values| Ok(mean_error(&in_order(values))))?;
+    aggregate(connection, "correlated_freedom", 2, add, |values| {
+        Ok(correlated_freedom(&in_order(values)))
+    })?;
     aggregate(connection, "mean_error_by", 3, add_by, error_by)?;
     aggregate(connection, "mean_freedom_by", 1, add_part, freedom_by)?;
     aggregate(connection, "difference_error", 4, add_run, |runs| Ok(runs.error()))?;
@@ -26,11 +29,10 @@ fn add(context: &mut Context<'_>, values: &mut Vec<(f64, f64)>) -> Result<()> {
     Ok(())
 }
 
-fn error(mut values: Vec<(f64, f64)>) -> Result<Option<f64>> {
-    // Ties in time are sorted by value, so that the answer does not depend on the order of the rows.
+/// Ties in time are sorted by value, so that the answer does not depend on the order of the rows.
+fn in_order(mut values: Vec<(f64, f64)>) -> Vec<f64> {
     values.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-    let values: Vec<f64> = values.into_iter().map(|(_, x)| x).collect();
-    Ok(mean_error(&values))
+    values.into_iter().map(|(_, x)| x).collect()
 }
 
 /// `mean_error_by(part, at, x)`: collects the values and sorts them by part at the end.
@@ -51,8 +53,7 @@ fn error_by(mut values: Vec<(i64, f64, f64)>) -> Result<Option<f64>> {
     if means.len() == 1 {
         means = values.into_iter().map(|(_, at, x)| (at, x)).collect();
     }
-    means.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-    Ok(mean_error(&means.into_iter().map(|(_, mean)| mean).collect::<Vec<_>>()))
+    Ok(mean_error(&in_order(means)))
 }
 
 /// `mean_freedom_by(part)`: the number of values, and their parts, each seldom more than once.
@@ -101,6 +102,10 @@ mod tests {
             (0..32).map(|n| (n * 5) % 32).map(|n| format!("({n}, {})", n % 2 * 100)).collect();
         assert_eq!(of(&rows.join(",")).unwrap(), Some(0.0));
         assert!(of("(1, 'a')").is_err());
+        // A trend, in any order of the rows.
+        let trend = "(3, 3.5),(1, 1),(6, 6),(2, 2),(5, 5.5),(4, 4),(8, 8),(7, 7),(9, NULL)";
+        let freedom = "SELECT correlated_freedom(at, x) FROM v";
+        assert_eq!(ask(&format!("WITH v(at, x) AS (VALUES {trend}) {freedom}")).unwrap(), Some(2.0));
     }
 
     #[test]
