@@ -25,8 +25,8 @@ columns:
 checks:
   - total_ns > 0
 limits: >-
-  Whether the host needs what it has downloaded is not in a report. An upload that is much larger than the download before it,
-  and that has most bytes of all uploads, is likely the next input.
+  Whether the host needs what it has downloaded is not in a report. An upload that is much larger than the download
+  before it, and that has most bytes of all uploads, is likely the next input.
 see_also: [host_work, longest_gaps]
 ---*/
 WITH

@@ -3,7 +3,7 @@
 use super::likeness::Likeness;
 use super::markers::{Markers, Places};
 use super::times::Times;
-use super::{ALIKE, Kind, MANY, NEARLY_ALL_TIME, Repeat, Sequence};
+use super::{ALIKE, Kind, MANY, MORE_THAN_LAYERS, NEARLY_ALL_TIME, Repeat, Sequence};
 use crate::projection::Stop;
 
 /// The share of rounds that do the usual work: an engine adds the prompt of a request to some.
@@ -33,6 +33,11 @@ impl Sequence {
             }
         }
         Some(Vec::new())
+    }
+
+    /// Whether the host takes part in few of the parts of a repeat, and these are more than any model has layers.
+    pub fn runs_without_host(&self, repeat: &Repeat) -> bool {
+        repeat.len() >= MORE_THAN_LAYERS && !self.meets_host(repeat)
     }
 
     /// Between the last marker of a round and the first of the next, the border is where the host launched nothing for

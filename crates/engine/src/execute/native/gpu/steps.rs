@@ -102,11 +102,18 @@ impl Answers {
                     let mut launched =
                         Launched::new(ops, launches, keyed, waits, (is_host_copy, is_timed));
                     let mut repeats = self.make(|stop| launched.sequence.repeats(stop));
-                    let rounds = if has_step(&repeats) {
+                    // Many steps without the host may be parts of a round, such as the time steps of sequences.
+                    let is_inner =
+                        has_step(&repeats) && launched.sequence.runs_without_host(&repeats[0]);
+                    let mut rounds = if has_step(&repeats) && !is_inner {
                         Vec::new()
                     } else {
                         self.make(|stop| launched.sequence.rounds(stop))
                     };
+                    if is_inner && !rounds.is_empty() && 2 * rounds[0].len() <= repeats[0].len() {
+                        repeats.iter_mut().for_each(|inner| inner.kind = Kind::Block);
+                        repeats.splice(..0, rounds.drain(..));
+                    }
                     if has_blocks(&repeats) {
                         // Of the names, none is once in a step. Of the launch shapes and sizes of copies, one may be.
                         launched.tell_shapes(ops, self.shapes(), self.sizes());
