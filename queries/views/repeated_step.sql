@@ -41,7 +41,7 @@ limits: >-
   seven of ten parts must take a third to three times the median, without growing or shrinking all the time by a factor of three, collectives left out where other kernels run, and all steady states together have 30 % of the
   time of these kernels. Where nothing else
   repeats, or only parts without the host, the rounds of a server are steps: 16 or more, with two names that occur once
-  in each, with the host in nearly each, half of them like the usual one, and 90 % of the kernel time. A round begins
+  in each, with the host in nearly each, half like the usual one, and 90 % of the kernel time. A round begins
   after the longest pause of the host. If no name occurs once in a step, launch shapes distinguish kernels of one name,
   and bytes distinguish copies.
   What comes before and after the steps is searched in the same way, if it has 5 % of the kernel time. Parts
