@@ -19,8 +19,8 @@ columns:
   - {name: total_ns, type: duration, unit: ns, label: "host time", priority: 1, doc: "Time of the launching threads outside CUDA in these gaps."}
   - {name: host_pct, type: percent, unit: percent, label: "% of host time", priority: 0, doc: "total_ns as a share of their time outside CUDA in all gaps of this length."}
   - {name: own_pct, type: percent, unit: percent, label: "% of host time by its thread", priority: 1, doc: "Part of total_ns of the thread that launched the download; threads that are unknown count as that one."}
-  - {name: download_bytes, type: bytes, unit: bytes, label: "all downloads", priority: 2, doc: "Mean bytes of all downloads in one of these gaps that no kernel hides, at least the median size."}
-  - {name: upload_bytes, type: bytes, unit: bytes, label: "upload", priority: 1, doc: "Mean bytes that are uploaded later in one of these gaps; 0 without an upload."}
+  - {name: download_bytes, type: bytes, unit: bytes, label: "all downloads", priority: 2, doc: "Mean bytes of all downloads in a gap with downloads that no kernel hides, at least the median size."}
+  - {name: upload_bytes, type: bytes, unit: bytes, label: "upload", priority: 1, doc: "Mean bytes that are uploaded in a gap with uploads; 0 without an upload."}
   - {name: upload_pct, type: percent, unit: percent, label: "% of uploaded bytes", priority: 1, doc: "These uploads as a share of all bytes that are uploaded; null if there are none."}
 checks:
   - total_ns > 0
@@ -70,12 +70,15 @@ copied AS MATERIALIZED (
   SELECT
     is_scalar,
     sum(iif(direction = 'Host-to-Device', size_bytes, 0)) AS upload_bytes,
-    sum(iif(direction = 'Device-to-Host', size_bytes, 0)) AS download_bytes
+    count(DISTINCT iif(direction = 'Host-to-Device', place, NULL)) AS upload_count,
+    sum(iif(direction = 'Device-to-Host', size_bytes, 0)) AS download_bytes,
+    count(DISTINCT iif(direction = 'Device-to-Host', place, NULL)) AS download_count
   FROM (
     SELECT
       part.is_scalar,
       copy.direction,
       copy.size_bytes,
+      copy.place,
       row_number() OVER (PARTITION BY part.is_scalar, copy.op_id ORDER BY copy.start_ns) AS nth
     FROM (
       SELECT
@@ -116,9 +119,9 @@ SELECT
   100.0 * sum(iif(coalesce(launched.global_tid = part.global_tid, true), part.dur_ns, 0)) / sum(part.dur_ns) AS own_pct,
   max(
     CAST(median(part.size_bytes) AS INTEGER),
-    coalesce(copied.download_bytes, 0) / count(DISTINCT printf('%d %d', part.gpu_id, part.gap_start_ns))
+    coalesce(copied.download_bytes / nullif(copied.download_count, 0), 0)
   ) AS download_bytes,
-  coalesce(copied.upload_bytes, 0) / count(DISTINCT printf('%d %d', part.gpu_id, part.gap_start_ns)) AS upload_bytes,
+  coalesce(copied.upload_bytes / nullif(copied.upload_count, 0), 0) AS upload_bytes,
   100.0 * coalesce(copied.upload_bytes, 0)
     / nullif((SELECT sum(size_bytes) FROM memcpy WHERE copy_kind = 1), 0) AS upload_pct
 FROM part
