@@ -61,7 +61,9 @@ part AS MATERIALIZED (
 -- Another thread does not work on what this one downloads.
 launched AS MATERIALIZED (
   SELECT op_id, global_tid
-  FROM launch
+  -- Launches and copies are not read if no gap follows a download.
+  FROM (SELECT 1 FROM part WHERE memcpy_id IS NOT NULL LIMIT 1)
+  CROSS JOIN launch
   WHERE op_kind = 'memcpy'
     AND op_id IN (SELECT memcpy_id FROM part)
 ),
@@ -91,7 +93,8 @@ copied AS MATERIALIZED (
           gpu_id,
           start_ns
         ) AS place
-      FROM exposed_copy
+      FROM (SELECT 1 FROM part WHERE memcpy_id IS NOT NULL LIMIT 1)
+      CROSS JOIN exposed_copy
       WHERE direction IN ('Host-to-Device', 'Device-to-Host')
     ) AS copy
     JOIN (
