@@ -16,6 +16,7 @@ finding:
   in_pytorch: >-
     PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, no torch.cuda.empty_cache() in the loop, and batches pinned in the DataLoader.
   link: https://docs.pytorch.org/docs/stable/notes/cuda.html
+  edit: "idle=@\nwait=@"
   narrows: [slow_iterations]
   confidence: high
   frees: idle

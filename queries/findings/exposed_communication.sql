@@ -14,7 +14,8 @@ finding:
   remedy: >-
     Overlap communication with compute, send fewer bytes, or balance ranks that wait for each other.
   in_pytorch: >-
-    DDP bucket_cap_mb, FSDP prefetching, async_op=True with a later wait(), or gradients in BF16.
+    DDP bucket_cap_mb, no_sync() in all but the last of the micro-batches of a step, FSDP prefetching, async_op=True with
+    a later wait(), or gradients in BF16.
   link: https://pytorch.org/docs/stable/notes/ddp.html
   confidence: high
   edit: overlap=communication

@@ -178,8 +178,14 @@ lone_name AS MATERIALIZED (
     )
     AND path.range_count >= 16
     AND 10 * path.op_count > 9 * (SELECT sum(op_count) FROM all_nvtx_path WHERE depth = 0)
-    -- Last, because to find repeats takes longer than all else.
-    AND NOT EXISTS (SELECT 1 FROM all_repeated_step WHERE kind = 'step')
+    -- Last, because to find repeats takes longer than all else. Rounds of a server are no such repeats.
+    AND NOT EXISTS (
+      SELECT 1
+      FROM all_repeated_step
+      WHERE kind = 'step'
+      GROUP BY global_pid
+      HAVING avg(likeness_pct) >= 85
+    )
 ),
 -- 0: the name that the scope gives; 1: that name with a number.
 named AS (

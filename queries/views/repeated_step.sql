@@ -39,7 +39,12 @@ limits: >-
   kernels are; so are k iterations of a loop of this kind. Two to four parts of more than 30 kernels that come in the same order
   again and again, and differ by a twentieth of their kernels or more, are one step. Two or three parts must launch 8 kernels or more. The kernels of
   seven of ten parts must take a third to three times the median, without growing or shrinking all the time by a factor of three, collectives left out where other kernels run, and all steady states together have 30 % of the
-  time of these kernels. What comes before and after the steps is searched in the same way, if it has 5 % of the kernel time. Parts
+  time of these kernels. Where nothing else
+  repeats, or only parts without the host, the rounds of a server are steps: 16 or more, with two names that occur once
+  in each, with the host in nearly each, half like the usual one, and 90 % of the kernel time. A round begins
+  after the longest pause of the host. If no name occurs once in a step, launch shapes distinguish kernels of one name,
+  and bytes distinguish copies.
+  What comes before and after the steps is searched in the same way, if it has 5 % of the kernel time. Parts
   of the program that repeat without the host are steady states if there are several, and no other kernel runs. Two to four sizes, one after the other, are steady states of their own. An operation without a
   launching call counts as launched before what follows it in its stream.
 ---*/

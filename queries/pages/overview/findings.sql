@@ -284,7 +284,8 @@ worded AS (
         THEN replace(remedy, ', send fewer bytes,', '')
           || iif(
             is_pytorch,
-            ' In PyTorch: DDP bucket_cap_mb, FSDP prefetching, or async_op=True, and wait() later.',
+            ' In PyTorch: DDP bucket_cap_mb, no_sync() in all but the last of the micro-batches of a step, FSDP'
+              || ' prefetching, or async_op=True, and wait() later.',
             ''
           )
       WHEN query = 'fp32_matmul' AND is_before_ampere

@@ -1,6 +1,6 @@
 /*---
 name: longest_gaps
-version: 3
+version: 4
 title: What long gaps come before
 summary: The operation before which GPUs idle longest, in long gaps, in one row.
 why: To name a place where no NVTX range does, as a kernel whose launch the host prepares.
@@ -18,6 +18,8 @@ columns:
   - {name: median_ns, type: duration, unit: ns, label: "median gap", priority: 1, doc: "The middle one of their lengths."}
   - {name: max_ns, type: duration, unit: ns, label: "longest", priority: 1, doc: "Length of the longest."}
   - {name: total_ns, type: duration, unit: ns, label: "together", priority: 1, doc: "Sum of their lengths."}
+  - {name: long_count, type: int, unit: count, label: "long gaps", priority: 2, doc: "Those at least half as long as the longest."}
+  - {name: long_ns, type: duration, unit: ns, label: "long gaps together", priority: 2, doc: "Sum of their lengths."}
   - {name: idle_pct, type: percent, unit: percent, label: "% of idle time", priority: 0, doc: "total_ns as a share of the idle time of all GPUs."}
   - {name: range_name, type: text, label: "range", priority: 1, doc: "Range in which the launching thread spends most of the gaps, each number replaced by *: of nested ones, the innermost. Null if there is none, or if the range is mostly outside the gaps, as a step is."}
   - {name: range_pct, type: percent, unit: percent, label: "% of idle time in it", priority: 1, doc: "Its time in the gaps as a share of the idle time of all GPUs; null without a range."}
@@ -32,13 +34,18 @@ named AS (
     after_name,
     count(*) AS gap_count,
     median(dur_ns) AS median_ns,
-    max(dur_ns) AS max_ns,
+    max(max_ns) AS max_ns,
     sum(dur_ns) AS total_ns,
+    sum(2 * dur_ns >= max_ns) AS long_count,
+    sum(iif(2 * dur_ns >= max_ns, dur_ns, 0)) AS long_ns,
     row_number() OVER (ORDER BY sum(dur_ns) DESC, after_name) AS nth
-  FROM gpu_gap
-  WHERE level = 'gpu'
-    AND dur_ns >= :least
-    AND after_name IS NOT NULL
+  FROM (
+    SELECT after_name, dur_ns, max(dur_ns) OVER (PARTITION BY after_name) AS max_ns
+    FROM gpu_gap
+    WHERE level = 'gpu'
+      AND dur_ns >= :least
+      AND after_name IS NOT NULL
+  )
   GROUP BY after_name
 ),
 first AS MATERIALIZED (
@@ -117,6 +124,8 @@ SELECT
   CAST(first.median_ns AS INTEGER) AS median_ns,
   first.max_ns,
   first.total_ns,
+  first.long_count,
+  first.long_ns,
   first.idle_pct,
   nvtx_name.layer_name AS range_name,
   100.0 * place.dur_ns / nullif((SELECT sum(idle_ns) FROM gpu_window), 0) AS range_pct,

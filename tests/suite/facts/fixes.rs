@@ -45,7 +45,20 @@ fn what_the_host_makes_of_a_download_comes_before_the_copies() {
     assert_eq!(capture.rows("downloaded_gaps", &["is_scalar", "size_bytes"]), [["0", "2000000"]]);
     let screen = capture.screen();
     assert!(screen.contains("\nHost-bound: the GPU idles for "), "{screen}");
-    assert!(screen.contains("Fix: This code follows a download (2.00 MB)."), "{screen}");
+    let fix = "Fix: The host works here on a download (2.00 MB) and uploads 2.00 MB after it: move this work to the GPU";
+    assert!(screen.contains(fix), "{screen}");
+    // An upload that is much larger is no result.
+    capture.sql("UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET bytes = 512 WHERE copyKind = 2");
+    assert_eq!(capture.rows("downloaded_gaps", &["upload_bytes", "upload_pct"])[0][0], "2000000");
+    let fix = "Fix: This code runs between the download of a result (512 B) and the upload of the next input (2.00 MB).";
+    let screen = capture.screen();
+    assert!(screen.contains(fix), "{screen}");
+    // Without uploads, no input is prepared, and nothing comes back.
+    capture.sql("DELETE FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE copyKind = 1");
+    capture.sql("UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET bytes = 2000000");
+    let screen = capture.screen();
+    let fix = "Fix: This code follows a download (2.00 MB), and nothing is uploaded later: do it in another thread";
+    assert!(screen.contains(fix), "{screen}");
 }
 
 /// Drafts are 36 kernels of 4 µs, one each 13 µs, and a result that the host reads. Then 40 long kernels run.

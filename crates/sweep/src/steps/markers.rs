@@ -102,7 +102,7 @@ impl<'a> Markers<'a> {
     }
 
     /// For each number of occurrences, the markers with the most names.
-    fn all(places: &'a Places) -> Vec<Self> {
+    pub(super) fn all(places: &'a Places) -> Vec<Self> {
         let mut names: Vec<usize> =
             (0..places.names()).filter(|&name| places.of(name).len() >= 2).collect();
         names.sort_by_key(|&name| (places.of(name).len(), places.of(name)[0]));

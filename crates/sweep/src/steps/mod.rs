@@ -10,6 +10,7 @@
 mod borders;
 mod likeness;
 mod markers;
+mod rounds;
 mod states;
 mod times;
 
@@ -77,7 +78,7 @@ impl Repeat {
     }
 
     /// The middle one of the lengths.
-    fn usual_length(&self) -> u32 {
+    pub fn usual_length(&self) -> u32 {
         let mut lengths: Vec<u32> = self.lengths().collect();
         let middle = lengths.len() / 2;
         if lengths.is_empty() { 0 } else { *lengths.select_nth_unstable(middle).1 }

@@ -548,3 +548,41 @@ fn steps_that_grow_all_the_time_are_a_sweep() {
     assert_eq!(kinds(|step| 500 + step), Kind::Step);
     assert_eq!(kinds(|step| 100 + 150 * (step % 2)), Kind::Step);
 }
+
+/// A server: each round is a graph or a few launches, and the host reads a result. Every so often it does a prompt before.
+fn server(prompts: u64, dice: &mut Dice) -> Program {
+    let mut program = Program::default();
+    for _ in 0..80 {
+        program.begin();
+        program.launch_all([10, 10, 10]);
+        if dice.below(100) < prompts {
+            program.launch_all((0..dice.between(100, 300)).map(|at| 20 + at as u32 % 7));
+        }
+        program.launch_all([30, 31, 32]);
+        program.sequence.kernels[program.sequence.names.len() - 3] = 200;
+        program.sequence.kernel_ns[program.sequence.names.len() - 3] = 2000;
+        program.read_back();
+    }
+    program
+}
+
+#[test]
+fn rounds_of_a_server_are_found_where_nothing_repeats() {
+    let mut dice = Dice(7);
+    for prompts in [10, 25, 40] {
+        let program = server(prompts, &mut dice);
+        let rounds = program.sequence.rounds(&Never).unwrap();
+        assert_eq!(rounds.len(), 1, "{prompts} % of the rounds have a prompt");
+        assert_eq!(rounds[0].cuts[..80], program.begins, "{prompts} % of the rounds have a prompt");
+    }
+}
+
+#[test]
+fn layers_without_the_host_are_no_rounds() {
+    let mut program = Program::default();
+    for _ in 0..80 {
+        program.launch_all([10, 11, 12]);
+        program.launch_all((0..5).map(|at| 20 + at));
+    }
+    assert_eq!(program.sequence.rounds(&Never).unwrap(), Vec::new());
+}

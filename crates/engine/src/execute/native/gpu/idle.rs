@@ -45,21 +45,42 @@ impl Source {
 
     /// The row and the launch shape, hashed, of each kernel, sorted by row.
     pub(super) fn shapes(&self, limits: &Limits) -> Result<Vec<(i64, u64)>> {
-        let columns = "kernel_id, grid_x, grid_y, grid_z, block_x, block_y, block_z";
-        let hasher = foldhash::fast::FixedState::default();
-        let parts = self.reader(limits).scan(
+        self.hashed(
             "all_kernel",
             "kernel_id",
-            columns,
+            "grid_x, grid_y, grid_z, block_x, block_y, block_z",
+            limits,
+        )
+    }
+
+    /// The row and the bytes, hashed, of each copy, sorted by row.
+    pub(super) fn sizes(&self, limits: &Limits) -> Result<Vec<(i64, u64)>> {
+        self.hashed("all_memcpy", "memcpy_id", "size_bytes", limits)
+    }
+
+    /// The row and a hash of some columns, sorted by row.
+    fn hashed(
+        &self,
+        relation: &'static str,
+        id: &'static str,
+        columns: &'static str,
+        limits: &Limits,
+    ) -> Result<Vec<(i64, u64)>> {
+        let hasher = foldhash::fast::FixedState::default();
+        let count = columns.split(',').count();
+        let parts = self.reader(limits).scan(
+            relation,
+            id,
+            &format!("{id}, {columns}"),
             |part: &mut Vec<(i64, u64)>, cells| {
-                let shape: [Option<i64>; 6] = std::array::from_fn(|column| cells.int(column + 1));
-                part.extend(cells.int(0).map(|id| (id, hasher.hash_one(shape))));
+                let values: Vec<Option<i64>> = (1..=count).map(|column| cells.int(column)).collect();
+                part.extend(cells.int(0).map(|id| (id, hasher.hash_one(values))));
                 Ok(())
             },
         )?;
-        let mut shapes: Vec<(i64, u64)> = parts.into_iter().flatten().collect();
-        shapes.sort_unstable();
-        Ok(shapes)
+        let mut hashes: Vec<(i64, u64)> = parts.into_iter().flatten().collect();
+        hashes.sort_unstable();
+        Ok(hashes)
     }
 
     /// For each function of the calls, whether the host waits in it for a GPU.

@@ -17,6 +17,9 @@ const HOST_COPIES: [i64; 2] = [1, 2];
 /// Fewer launches than this repeat by chance.
 const FEWEST: usize = 4;
 
+/// Steps of fewer launches are looked for in the busiest thread alone, too; its own must be longer by this factor.
+const SHORT: u32 = 8;
+
 /// The steps of all steady states hold at least this share of the time of kernels. What repeats beside them is no step.
 const LEAST_OF_KERNELS: f64 = 0.3;
 
@@ -25,6 +28,7 @@ const LEAST_OF_KERNELS: f64 = 0.3;
 pub(super) struct Steps {
     parts: OnceLock<Vec<Part>>,
     shapes: OnceLock<Vec<(i64, u64)>>,
+    sizes: OnceLock<Vec<(i64, u64)>>,
 }
 
 /// A part of a repeat: a row of `repeated_step`.
@@ -72,6 +76,11 @@ impl Answers {
         self.steps.shapes.get_or_init(|| self.read(|| self.calls.shapes(&self.limits).map(Some)))
     }
 
+    /// The row and the bytes, hashed, of each copy, sorted by row.
+    fn sizes(&self) -> &[(i64, u64)] {
+        self.steps.sizes.get_or_init(|| self.read(|| self.calls.sizes(&self.limits).map(Some)))
+    }
+
     /// The parts of all repeats, sorted by lane, repeat and number.
     pub(super) fn steps(&self) -> &[Part] {
         self.steps.parts.get_or_init(|| {
@@ -93,30 +102,50 @@ impl Answers {
                     let mut launched =
                         Launched::new(ops, launches, keyed, waits, (is_host_copy, is_timed));
                     let mut repeats = self.make(|stop| launched.sequence.repeats(stop));
+                    // Many steps without the host may be parts of a round, such as the time steps of sequences.
+                    let is_inner =
+                        has_step(&repeats) && launched.sequence.runs_without_host(&repeats[0]);
+                    let mut rounds = if has_step(&repeats) && !is_inner {
+                        Vec::new()
+                    } else {
+                        self.make(|stop| launched.sequence.rounds(stop))
+                    };
+                    if is_inner && !rounds.is_empty() && 2 * rounds[0].len() <= repeats[0].len() {
+                        repeats.iter_mut().for_each(|inner| inner.kind = Kind::Block);
+                        repeats.splice(..0, rounds.drain(..));
+                    }
                     if has_blocks(&repeats) {
-                        // Of the names, none is once in a step. Of the launch shapes, one may be.
-                        launched.tell_shapes(ops, self.shapes());
+                        // Of the names, none is once in a step. Of the launch shapes and sizes of copies, one may be.
+                        launched.tell_shapes(ops, self.shapes(), self.sizes());
                         let shaped = self.make(|stop| launched.sequence.repeats(stop));
                         if has_step(&shaped) {
                             repeats = shaped;
                         }
                     }
+                    if !has_step(&repeats) {
+                        repeats.splice(..0, rounds);
+                    }
                     (launched, repeats)
                 };
                 // Threads that launch side by side have steps of their own. Others hand over to each other in a step.
-                let threads = Threads::of(launches, &keyed);
+                let threads = Threads::of(launches, ops, &keyed);
                 let own = threads.busiest(launches, &keyed);
                 let (first, second) = match &own {
                     Some(own) if threads.are_side_by_side() => (own, Some(&keyed)),
                     own => (&keyed, own.as_ref()),
                 };
                 let (mut launched, mut repeats) = repeats_of(first);
-                if !has_step(&repeats)
+                // A few launches in a row may repeat in each of several threads, whose own steps are longer.
+                let is_short = has_step(&repeats) && repeats[0].usual_length() < SHORT;
+                if (!has_step(&repeats) || is_short && !threads.are_side_by_side())
                     && let Some(second) = second
                 {
                     let found = repeats_of(second);
+                    let is_longer = || found.1[0].usual_length() > SHORT * repeats[0].usual_length();
                     // Without a step, blocks of all threads count.
-                    if has_step(&found.1) || threads.are_side_by_side() {
+                    if is_short && has_step(&found.1) && is_longer()
+                        || !is_short && (has_step(&found.1) || threads.are_side_by_side())
+                    {
                         (launched, repeats) = found;
                     }
                 }
@@ -191,8 +220,8 @@ fn thread_of(launches: &Launches, op: u32) -> Option<u32> {
 
 /// The threads that launched in a lane.
 struct Threads {
-    /// Launches of each.
-    counts: BTreeMap<u32, usize>,
+    /// Time of the kernels of each, and its launches.
+    work: BTreeMap<u32, (i64, usize)>,
     /// Launches by another thread than the one before.
     changes: usize,
 }
@@ -201,10 +230,14 @@ impl Threads {
     /// Of so many launches in a row, at least one is by another thread, if threads launch side by side.
     const SIDE_BY_SIDE: usize = 8;
 
-    fn of(launches: &Launches, keyed: &[(i64, u32)]) -> Self {
-        let (mut threads, mut last) = (Self { counts: BTreeMap::new(), changes: 0 }, None);
-        for thread in keyed.iter().filter_map(|&(_, place)| thread_of(launches, place)) {
-            *threads.counts.entry(thread).or_default() += 1;
+    fn of(launches: &Launches, ops: &[Op], keyed: &[(i64, u32)]) -> Self {
+        let (mut threads, mut last) = (Self { work: BTreeMap::new(), changes: 0 }, None);
+        for &(_, place) in keyed {
+            let Some(thread) = thread_of(launches, place) else { continue };
+            let op = &ops[place as usize];
+            let ns = if is_kernel(op) { op.end.saturating_sub(op.start) } else { 0 };
+            let (time, count) = threads.work.entry(thread).or_default();
+            (*time, *count) = (time.saturating_add(ns), *count + 1);
             threads.changes += usize::from(last.is_some_and(|last| last != thread));
             last = Some(thread);
         }
@@ -212,13 +245,13 @@ impl Threads {
     }
 
     fn are_side_by_side(&self) -> bool {
-        self.changes * Self::SIDE_BY_SIDE > self.counts.values().sum()
+        self.changes * Self::SIDE_BY_SIDE > self.work.values().map(|(_, count)| count).sum()
     }
 
-    /// What the thread that launched most launched, if others launched too.
+    /// What the thread with the most time of kernels launched, if others launched too.
     fn busiest(&self, launches: &Launches, keyed: &[(i64, u32)]) -> Option<Vec<(i64, u32)>> {
-        let most = |&(thread, count): &(&u32, &usize)| (*count, std::cmp::Reverse(*thread));
-        let (&busiest, _) = self.counts.iter().max_by_key(most).filter(|_| self.counts.len() > 1)?;
+        let most = |&(thread, work): &(&u32, &(i64, usize))| (*work, std::cmp::Reverse(*thread));
+        let (&busiest, _) = self.work.iter().max_by_key(most).filter(|_| self.work.len() > 1)?;
         let is_own = |&&(_, place): &&(i64, u32)| thread_of(launches, place) == Some(busiest);
         Some(keyed.iter().filter(is_own).copied().collect())
     }
@@ -323,17 +356,19 @@ impl Launched {
         launched
     }
 
-    /// Tells kernels of one name apart by their launch shapes.
-    fn tell_shapes(&mut self, ops: &[Op], shapes: &[(i64, u64)]) {
+    /// Tells kernels of one name apart by their launch shapes, and copies by their bytes.
+    fn tell_shapes(&mut self, ops: &[Op], shapes: &[(i64, u64)], sizes: &[(i64, u64)]) {
         let mut numbers: HashMap<(u32, u64), u32> = HashMap::new();
         for (name, &begin) in self.sequence.names.iter_mut().zip(&self.begins) {
             let op = &ops[self.ops[begin as usize] as usize];
-            let shape = match op.kind {
-                OpKind::Kernel => shapes.binary_search_by_key(&op.id, |&(id, _)| id).ok(),
-                _ => None,
+            let of: &[(i64, u64)] = match op.kind {
+                OpKind::Kernel => shapes,
+                OpKind::Memcpy => sizes,
+                _ => &[],
             };
+            let shape = of.binary_search_by_key(&op.id, |&(id, _)| id).map_or(0, |at| of[at].1);
             let next = numbers.len() as u32;
-            *name = *numbers.entry((*name, shape.map_or(0, |at| shapes[at].1))).or_insert(next);
+            *name = *numbers.entry((*name, shape)).or_insert(next);
         }
     }
 
