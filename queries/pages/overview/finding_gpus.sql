@@ -50,8 +50,9 @@ spent AS (
   ) AS spent
 ),
 shared AS (
-  SELECT query, gpu_id, 100.0 * own_ns / nullif(sum(own_ns) OVER (PARTITION BY query), 0) AS time_pct
+  SELECT query, gpu_id, 100.0 * sum(own_ns) / nullif(sum(sum(own_ns)) OVER (PARTITION BY query), 0) AS time_pct
   FROM spent
+  GROUP BY query, gpu_id
 )
 SELECT query AS finding, gpu_id, time_pct
 FROM shared
