@@ -57,13 +57,14 @@ freed AS (
       - max(op.concurrent_ns - op.communication_ns - op.memory_ns, 0) AS freed_ns,
     shape.*,
     size.sm_count
+  -- Kernels first: few of them are looked up.
   FROM shape
-  JOIN gpu_overlap AS op
-    ON op.op_kind = 'kernel'
-    AND op.op_id = shape.kernel_id
+  CROSS JOIN gpu_overlap AS op
   JOIN size
     ON size.gpu_id = op.gpu_id
-  WHERE op.activity = 'compute'
+  WHERE op.op_kind = 'kernel'
+    AND op.op_id = shape.kernel_id
+    AND op.activity = 'compute'
     AND shape.blocks BETWEEN 1 AND size.sm_count - 1
     AND 100.0 * (size.sm_count - shape.blocks) >= :idle_pct * size.sm_count
 )

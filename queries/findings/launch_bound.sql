@@ -51,11 +51,12 @@ WHERE part IN ('host sync', 'launch call', 'memory allocation', 'other API call'
 GROUP BY gpu_id, gap_start_ns
 HAVING max(end_ns) - gap_start_ns >= :least
   -- No other cause of the gap.
-  AND max(
-    part IN ('host sync', 'memory allocation', 'unknown')
-    OR dur_ns >= :usual_call AND api_name IS NOT NULL
-    OR coalesce(api_name GLOB 'cuModuleLoad*' OR api_name GLOB 'cuLibraryLoad*', 0)
+  AND max(CASE
+    WHEN part IN ('host sync', 'memory allocation', 'unknown') THEN 1
+    WHEN dur_ns >= :usual_call AND api_name IS NOT NULL THEN 1
     -- A copy that had not returned when the kernel was done was a wait.
-    OR start_ns = gap_start_ns AND coalesce(api_name GLOB 'cu*Memcpy*Async*', 0)
-  ) = 0
+    WHEN start_ns = gap_start_ns AND api_name GLOB 'cu*Memcpy*Async*' THEN 1
+    WHEN api_name GLOB 'cuModuleLoad*' OR api_name GLOB 'cuLibraryLoad*' THEN 1
+    ELSE 0
+  END) = 0
 ORDER BY gpu_id, gap_start_ns

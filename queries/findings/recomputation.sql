@@ -46,7 +46,8 @@ checkpoint_name AS MATERIALIZED (
 ),
 repeated AS MATERIALIZED (
   SELECT global_tid, start_ns, end_ns
-  FROM nvtx_projection
+  FROM (SELECT 1 FROM checkpoint_name LIMIT 1)
+  CROSS JOIN nvtx_projection
   WHERE range_kind = 'PushPop'
     AND name_id IN (SELECT name_id FROM checkpoint_name)
   UNION ALL

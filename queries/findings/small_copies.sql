@@ -69,12 +69,13 @@ followed AS (
   SELECT
     *,
     lead(start_ns) OVER later AS next_ns,
-    coalesce(
+    -- The times of kernels are not read if no small copy follows another.
+    iif(
       size_bytes <= :largest
         AND lag(size_bytes) OVER later <= :largest
         AND lag(direction) OVER later = direction
-        AND start_ns - lag(end_ns) OVER later <= :gap
-        AND overlap_ns((SELECT times FROM kernel_time), gpu_id, lag(start_ns) OVER later, start_ns) = 0,
+        AND start_ns - lag(end_ns) OVER later <= :gap,
+      coalesce(overlap_ns((SELECT times FROM kernel_time), gpu_id, lag(start_ns) OVER later, start_ns) = 0, 0),
       0
     ) AS continues
   FROM copy

@@ -95,13 +95,14 @@ placed AS (
         1
       )
     ) AS wave_blocks
+  -- Kernels first: few of them are looked up.
   FROM shape
-  JOIN gpu_overlap AS op
-    ON op.op_kind = 'kernel'
-    AND op.op_id = shape.kernel_id
+  CROSS JOIN gpu_overlap AS op
   JOIN size
     ON size.gpu_id = op.gpu_id
-  WHERE op.activity = 'compute'
+  WHERE op.op_kind = 'kernel'
+    AND op.op_id = shape.kernel_id
+    AND op.activity = 'compute'
 ),
 freed AS (
   SELECT

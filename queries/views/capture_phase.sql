@@ -47,7 +47,9 @@ function AS MATERIALIZED (
 ),
 call AS MATERIALIZED (
   SELECT call.pid, call.start_ns, call.end_ns, function.loads
-  FROM all_cuda_call AS call
+  -- Calls are not read if no function of the report loads or allocates.
+  FROM (SELECT 1 FROM function LIMIT 1)
+  CROSS JOIN all_cuda_call AS call
   JOIN function
     ON function.string_id = call.name_id
 ),

@@ -151,10 +151,8 @@ known AS MATERIALIZED (
 ),
 kind AS MATERIALIZED (
   SELECT name_id, operation
-  FROM (
-    SELECT name_id, collective((SELECT text FROM string WHERE string_id = name_id)) AS operation
-    FROM (SELECT DISTINCT name_id FROM all_kernel AS kernel)
-  )
+  -- Of all names: a report has far fewer than kernels.
+  FROM (SELECT string_id AS name_id, collective(text) AS operation FROM string)
   WHERE operation IN ('AllReduce', 'Broadcast', 'Reduce', 'AllGather', 'ReduceScatter', 'AllToAll')
     -- Where sends and receives are recorded, the kernels are known to be those of pairs.
     OR (operation = 'SendRecv' AND NOT EXISTS (SELECT 1 FROM p2p_op))

@@ -122,9 +122,11 @@ told AS MATERIALIZED (
 -- Kernels that name no call. As many launches lost their link, and not their work.
 unlinked AS MATERIALIZED (
   SELECT globalPid AS global_pid, count(*) AS ops
-  FROM src_cuda_kernel
-  WHERE EXISTS (SELECT 1 FROM told WHERE outcome IN ('lost', 'queued'))
-    AND (coalesce(correlationId, 0) = 0 OR globalPid IS NULL)
+  -- Kernels are not read if no launch is without work.
+  FROM (SELECT 1 FROM told WHERE outcome IN ('lost', 'queued') LIMIT 1)
+  CROSS JOIN src_cuda_kernel
+  WHERE coalesce(correlationId, 0) = 0
+    OR globalPid IS NULL
   GROUP BY globalPid
 ),
 named AS MATERIALIZED (

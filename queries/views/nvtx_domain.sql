@@ -1,6 +1,7 @@
 /*---
 name: nvtx_domain
 summary: One row per NVTX domain of a process.
+stored: true
 present_if: [src_nvtx_event]
 reads: [src_nvtx_event, src_string_id]
 columns:

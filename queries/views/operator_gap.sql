@@ -24,18 +24,19 @@ operator_path AS MATERIALIZED (
 ),
 gap AS MATERIALIZED (
   SELECT gpu_id, gap_start_ns, max(global_tid) AS global_tid, max(gap_ns) AS gap_ns
-  FROM compute_gap_part
+  -- Nothing is read without an operator, and no range without a gap.
+  FROM (SELECT 1 FROM operator_path LIMIT 1)
+  CROSS JOIN compute_gap_part
   WHERE gap_ns BETWEEN 500000 AND 5000000
     AND part <> 'queued'
-    AND EXISTS (SELECT 1 FROM operator_path)
   GROUP BY gpu_id, gap_start_ns
   HAVING max(part IN ('host sync', 'memory allocation', 'unknown') OR dur_ns >= 50000 AND part = 'other API call') = 0
 ),
 operator AS MATERIALIZED (
   SELECT time_set(global_tid, start_ns, end_ns) AS times
-  FROM nvtx_projection
-  WHERE EXISTS (SELECT 1 FROM gap)
-    AND path_id IN (SELECT path_id FROM operator_path)
+  FROM (SELECT 1 FROM gap LIMIT 1)
+  CROSS JOIN nvtx_projection
+  WHERE path_id IN (SELECT path_id FROM operator_path)
     AND op_count > 0
     -- Few ranges meet one of the gaps.
     AND overlap_ns((SELECT time_set(gap_start_ns, gap_start_ns + gap_ns) FROM gap), start_ns, end_ns) > 0

@@ -11,6 +11,7 @@ limits: >-
   enough for a backtrace.
 ---*/
 SELECT row_id AS call_id, correlationId AS correlation_id
-FROM src_cuda_api
+-- All calls are read only if some of the first have a second row.
+FROM (SELECT 1 FROM (SELECT eventClass FROM src_cuda_api LIMIT 10000) WHERE eventClass = 67 LIMIT 1)
+CROSS JOIN src_cuda_api
 WHERE eventClass = 67
-  AND EXISTS (SELECT 1 FROM (SELECT eventClass FROM src_cuda_api LIMIT 10000) WHERE eventClass = 67)

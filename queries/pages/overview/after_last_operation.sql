@@ -58,12 +58,17 @@ capture AS MATERIALIZED (
   SELECT min(start_ns) AS start_ns, max(end_ns) AS end_ns, max(end_ns) - min(start_ns) AS capture_ns
   FROM capture_phase
 ),
+-- GROUP BY would sort all times.
 last AS MATERIALIZED (
-  SELECT pid, max(end_ns) AS end_ns
-  FROM all_gpu_busy
-  WHERE level = 'process'
-    AND activity = 'any'
-  GROUP BY pid
+  SELECT v0 AS pid, v3 AS end_ns
+  FROM json_rows(
+    (
+      SELECT extents(pid, start_ns, end_ns)
+      FROM all_gpu_busy
+      WHERE level = 'process'
+        AND activity = 'any'
+    )
+  )
 ),
 -- Calls are read only if a wait can be long enough.
 quiet AS MATERIALIZED (

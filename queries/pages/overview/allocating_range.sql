@@ -21,16 +21,19 @@ columns:
 limits: Operators of PyTorch are no ranges here. Short calls do not count.
 ---*/
 WITH
+function AS MATERIALIZED (
+  SELECT string_id
+  FROM string
+  WHERE text GLOB 'cu*Malloc*'
+    OR text GLOB 'cuMemAlloc*'
+    OR text GLOB 'hipMalloc*'
+),
+-- Calls are not read if no function of the report allocates.
 called AS MATERIALIZED (
   SELECT global_tid, start_ns, end_ns, api_name
-  FROM cuda_call
-  WHERE name_id IN (
-      SELECT string_id
-      FROM string
-      WHERE text GLOB 'cu*Malloc*'
-        OR text GLOB 'cuMemAlloc*'
-        OR text GLOB 'hipMalloc*'
-    )
+  FROM (SELECT 1 FROM function LIMIT 1)
+  CROSS JOIN cuda_call
+  WHERE name_id IN (SELECT string_id FROM function)
   ORDER BY dur_ns DESC, call_id
   LIMIT :most
 ),

@@ -41,9 +41,7 @@ found AS MATERIALIZED (
             WHERE earlier.query = finding_about.query
               AND finding_about.edit = 'wait=@'
               AND earlier.start_ns + earlier.dur_ns <= gpu.start_ns
-          ),
-          sum(iif(finding.subject = '(no NVTX range)', finding.dur_ns, 0)) > 0.9 * sum(finding.dur_ns),
-          sum(iif(finding.dur_ns >= 5000000, finding.dur_ns, 0)) > 0.9 * sum(finding.dur_ns)
+          )
         )
       FROM finding
       JOIN gpu_parts
@@ -57,6 +55,18 @@ found AS MATERIALIZED (
     avoid,
     confidence
   FROM finding_about
+),
+-- Whether nearly all of the host's work is in no range, and in long intervals.
+host_code AS MATERIALIZED (
+  SELECT
+    sum(iif(finding.subject = '(no NVTX range)', finding.dur_ns, 0)) > 0.9 * sum(finding.dur_ns) AS has_no_range,
+    sum(iif(finding.dur_ns >= 5000000, finding.dur_ns, 0)) > 0.9 * sum(finding.dur_ns) AS is_long
+  FROM finding
+  JOIN gpu_parts
+    ON gpu_parts.gpu_id = finding.gpu_id
+  WHERE finding.query = 'host_work'
+    AND finding.start_ns < gpu_parts.end_ns
+    AND finding.start_ns + finding.dur_ns > gpu_parts.start_ns
 ),
 -- Code of the host, and MPI, after a wait: another fix's. What reads a scalar can read it later.
 other_work AS (
@@ -101,7 +111,8 @@ SELECT
     CASE
       WHEN confidence = 'low' THEN 3
       -- Code in no range may be what launches need, unless it takes far longer. What says more comes first.
-      WHEN query = 'host_work' AND sums ->> 3 THEN iif(sums ->> 4, 1.02, 1.75)
+      WHEN query = 'host_work' AND (SELECT has_no_range FROM host_code)
+        THEN iif((SELECT is_long FROM host_code), 1.02, 1.75)
       -- No program overlaps perfectly.
       WHEN edit GLOB 'overlap=*' AND NOT edit GLOB '*PINNED*' THEN 1.1
       ELSE 1

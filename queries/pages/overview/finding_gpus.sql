@@ -20,25 +20,39 @@ checks:
 limits: Only findings of idle time, in reports of at most eight GPUs, without those in which only one GPU works.
 ---*/
 WITH
-spent AS (
-  SELECT
-    finding.query,
-    finding.gpu_id,
-    sum(min(finding.start_ns + finding.dur_ns, gpu_parts.end_ns) - max(finding.start_ns, gpu_parts.start_ns)) AS own_ns
-  FROM finding
-  JOIN gpu_parts
-    ON gpu_parts.gpu_id = finding.gpu_id
-  WHERE finding.start_ns < gpu_parts.end_ns
-    AND finding.start_ns + finding.dur_ns > gpu_parts.start_ns
+compared AS MATERIALIZED (
+  SELECT finding
+  FROM findings
+  WHERE verdict = 'yes'
+    AND frees = 'idle'
     AND (SELECT count(*) FROM gpu_parts) BETWEEN 2 AND 8
     -- Where only one works, there is nothing to compare.
     AND (SELECT 2 * min(compute_ns) >= max(compute_ns) FROM gpu_parts)
-    AND finding.query IN (SELECT finding FROM findings WHERE verdict = 'yes' AND frees = 'idle')
-  GROUP BY finding.query, finding.gpu_id
+),
+-- A statement for each finding: GROUP BY would sort the intervals of all.
+spent AS (
+  SELECT compared.finding AS query, spent.v0 AS gpu_id, spent.v2 AS own_ns
+  FROM compared
+  CROSS JOIN json_rows(
+    (
+      SELECT
+        sums_by(
+          min(finding.start_ns + finding.dur_ns, gpu_parts.end_ns) - max(finding.start_ns, gpu_parts.start_ns),
+          finding.gpu_id
+        )
+      FROM finding
+      JOIN gpu_parts
+        ON gpu_parts.gpu_id = finding.gpu_id
+      WHERE finding.query = compared.finding
+        AND finding.start_ns < gpu_parts.end_ns
+        AND finding.start_ns + finding.dur_ns > gpu_parts.start_ns
+    )
+  ) AS spent
 ),
 shared AS (
-  SELECT query, gpu_id, 100.0 * own_ns / nullif(sum(own_ns) OVER (PARTITION BY query), 0) AS time_pct
+  SELECT query, gpu_id, 100.0 * sum(own_ns) / nullif(sum(sum(own_ns)) OVER (PARTITION BY query), 0) AS time_pct
   FROM spent
+  GROUP BY query, gpu_id
 )
 SELECT query AS finding, gpu_id, time_pct
 FROM shared

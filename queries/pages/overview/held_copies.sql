@@ -7,7 +7,7 @@ why: To see whether reads of single values, or small uploads, keep the host from
 kind: info
 internal: true
 tags: [gpu, memory]
-reads: [idle_part, kernel, memcpy]
+reads: [idle_part, memcpy, op_total]
 requires: [idle_part, kernel, memcpy]
 params:
   - {name: scalar, type: bytes, default: 16, min: 0, doc: "Most bytes of a single value, which the host reads."}
@@ -53,7 +53,7 @@ idle AS (
 SELECT
   small.direction,
   count(*) AS copy_count,
-  (SELECT count(*) FROM kernel) AS kernel_count,
+  (SELECT kernel_count FROM op_total) AS kernel_count,
   CAST(median(small.size_bytes) AS INTEGER) AS size_bytes,
   coalesce((SELECT sum(dur_ns) FROM idle WHERE idle.direction = small.direction), 0) AS idle_ns
 FROM small

@@ -68,9 +68,12 @@ judged AS MATERIALIZED (
   SELECT
     *,
     EXISTS (SELECT 1 FROM sampled_call) AS is_sampled,
-    (failed_count > 0 OR lost_count >= 5)
-    AND 10 * (failed_count + lost_count) >= failed_count + lost_count + (SELECT count(*) FROM all_kernel)
-      AS lacks_launches,
+    -- Kernels are not counted if few launches are without work.
+    iif(
+      failed_count > 0 OR lost_count >= 5,
+      10 * (failed_count + lost_count) >= failed_count + lost_count + (SELECT count(*) FROM all_kernel),
+      0
+    ) AS lacks_launches,
     unseen_ns > 0 AND 10 * unseen_ns >= coalesce(window_ns, 0) AS lacks_work,
     overlong_ns > 0 AND 10 * overlong_ns >= coalesce(window_ns, 0) AS lacks_ends
   FROM missing

@@ -33,12 +33,16 @@ step_of AS MATERIALIZED (
   FROM (SELECT gpu_id, step, start_ns, end_ns FROM step_window)
 ),
 -- Once each: the text of a finding holds all its intervals. They are cut out, because reading them as JSON takes long.
+listed AS MATERIALIZED (
+  SELECT value
+  FROM json_each(:intervals)
+),
 found AS MATERIALIZED (
   SELECT
     substr(value, 1, instr(value, ',[') - 1) || ']' ->> 0 AS rank,
     substr(value, 1, instr(value, ',[') - 1) || ']' ->> 1 AS finding,
     substr(value, instr(value, ',[') + 1, length(value) - instr(value, ',[') - 1) AS parts
-  FROM json_each(:intervals)
+  FROM listed
 ),
 placed AS (
   SELECT

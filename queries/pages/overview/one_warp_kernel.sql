@@ -21,6 +21,12 @@ columns:
 limits: Kernels of graphs have no launch of their own, and no row.
 ---*/
 WITH
+-- Nothing else is read without one.
+narrow_name AS MATERIALIZED (
+  SELECT DISTINCT name_id
+  FROM kernel
+  WHERE grid_x * block_x <= 32
+),
 narrow AS (
   SELECT
     kernel.name_id,
@@ -30,13 +36,14 @@ narrow AS (
     ) AS thread_count,
     sum(launch.call_end_ns - launch.call_start_ns) AS launch_ns,
     sum(kernel.dur_ns) AS total_ns
-  FROM kernel
+  FROM (SELECT 1 FROM narrow_name LIMIT 1)
+  CROSS JOIN kernel
   JOIN launch
     ON launch.op_kind = 'kernel'
     AND launch.op_id = kernel.kernel_id
   WHERE launch.call_id IS NOT NULL
     AND coalesce(kernel.graph_node_id, 0) = 0
-    AND kernel.name_id IN (SELECT name_id FROM kernel WHERE grid_x * block_x <= 32)
+    AND kernel.name_id IN (SELECT name_id FROM narrow_name)
   GROUP BY kernel.name_id
   HAVING thread_count <= 32
     AND count(*) >= :least
@@ -51,10 +58,11 @@ follower AS (
   SELECT next_id, count(*) AS call_count
   FROM (
     SELECT
-      name_id,
-      lead(name_id) OVER (PARTITION BY device_id, pid, context_id, stream_id ORDER BY start_ns, kernel_id) AS next_id
-    FROM kernel
-    WHERE EXISTS (SELECT 1 FROM largest)
+      kernel.name_id,
+      lead(kernel.name_id) OVER (PARTITION BY device_id, pid, context_id, stream_id ORDER BY start_ns, kernel_id)
+        AS next_id
+    FROM largest
+    CROSS JOIN kernel
   )
   WHERE name_id = (SELECT name_id FROM largest)
   GROUP BY next_id

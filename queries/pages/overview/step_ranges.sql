@@ -52,16 +52,21 @@ inner_range AS (
   WHERE path_id IN (SELECT path_id FROM counted)
     AND range_id NOT IN (SELECT range_id FROM turn)
 ),
-by_name AS MATERIALIZED (
-  SELECT
-    name_id,
-    sum(dur_ns) AS total_ns,
-    min(dur_ns) AS min_ns,
-    max(dur_ns) AS max_ns,
-    count(*) AS range_count
+-- GROUP BY would sort all ranges. The shortest and the longest are the extents of the lengths.
+measured AS MATERIALIZED (
+  SELECT sums_by(dur_ns, name_id) AS sums, extents(name_id, dur_ns, dur_ns) AS lengths
   FROM inner_range
   WHERE first_turn = last_turn
-  GROUP BY name_id
+),
+length AS MATERIALIZED (
+  SELECT v0 AS name_id, v2 AS min_ns, v3 AS max_ns
+  FROM json_rows((SELECT lengths FROM measured))
+),
+by_name AS MATERIALIZED (
+  SELECT sums.v0 AS name_id, sums.v2 AS total_ns, length.min_ns, length.max_ns, sums.v1 AS range_count
+  FROM json_rows((SELECT sums FROM measured)) AS sums
+  JOIN length
+    ON length.name_id = sums.v0
 ),
 summed AS (
   SELECT
