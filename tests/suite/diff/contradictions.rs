@@ -54,7 +54,7 @@ fn said(folder: &Path, a: &str, b: &str, more: &[&str]) -> (i32, String) {
 
 /// A run whose steps vary by so much that a tenth cannot be seen.
 fn noisy(seed: u64) -> Program {
-    Program { steps: 8, drift: (0.15, 1.0), ..Program::training(seed) }
+    Program { steps: 12, drift: (0.15, 1.0), ..Program::training(seed) }
 }
 
 #[test]

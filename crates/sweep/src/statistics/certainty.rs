@@ -84,34 +84,30 @@ pub fn mean_freedom(count: i64) -> f64 {
 /// Fewer values have the degrees of freedom of independent ones.
 const LEAST_FOR_FREEDOM: usize = 4;
 
-/// The largest correlation that costs degrees of freedom, and the least share of an estimate that is not bias.
-const MOST_LOST: f64 = 0.95;
+/// The least share of an estimate of the correlation that is not bias.
 const LEAST_UNBIASED: f64 = 0.3;
 
-/// Of values themselves, and of batches, no more freedom is lost than leaves this much: with less, the change that a pair
-/// of runs can show says little about what the next pair can. Of values themselves, more may be lost: without drift, steps
-/// seldom resemble their neighbours.
-const LEAST_FREEDOM: [f64; 2] = [2.0, 4.0];
+/// No more freedom is lost than leaves this much: with less, the change that a pair of runs can show says little about what
+/// the next pair can.
+const LEAST_FREEDOM: f64 = 2.0;
 
 /// Degrees of freedom of [`mean_error`] of these values in time order.
 ///
 /// Where neighbours resemble each other, n values say as much as n (1 - r) / (1 + r) independent ones, and the spread of
 /// the mean is no better known than from so few. Of simulated pairs of equal runs whose clock wanders by 3 % within ten
-/// steps, [`mean_freedom`] calls 15 % different at 12 steps, 7 % at 20, 6 % at 30 and 2 % at 60; this one 6 %, 3 %, 2 % and
-/// 1 %. What runs without drift can show stays as it is.
+/// steps, [`mean_freedom`] calls 15 % different at 12 steps, 7 % at 20 and 6 % at 30; this one 6 %, 3 % and 2 %. What runs
+/// without drift can show stays as it is. Batches, from 32 values on, resemble each other less: no freedom is lost.
 pub fn correlated_freedom(values: &[f64]) -> f64 {
-    let is_batched = values.len() >= 2 * BATCHES;
-    let values = parts(values);
-    let count = values.len() as f64;
-    let freedom = (count - 1.0).max(0.0);
-    if values.len() < LEAST_FOR_FREEDOM {
+    let freedom = mean_freedom(values.len() as i64);
+    if values.len() < LEAST_FOR_FREEDOM || values.len() >= 2 * BATCHES {
         return freedom;
     }
+    let count = values.len() as f64;
     // The bias is corrected in full: too little freedom makes a comparison inconclusive, too much makes it wrong.
-    let correlation = neighbours(&values) / (1.0 - BIAS / count).max(LEAST_UNBIASED);
-    let correlation = correlation.clamp(0.0, MOST_LOST);
+    let correlation = neighbours(values) / (1.0 - BIAS / count).max(LEAST_UNBIASED);
+    let correlation = correlation.clamp(0.0, 1.0);
     let left = count * (1.0 - correlation) / (1.0 + correlation) - 1.0;
-    left.clamp(LEAST_FREEDOM[usize::from(is_batched)], freedom)
+    left.clamp(LEAST_FREEDOM, freedom)
 }
 
 /// How certain the difference between the means of two sides is, each with one run or several.
@@ -327,9 +323,9 @@ mod tests {
         // sqrt(1.9 / 0.1).
         let halves = [1.0, 1.0, 1.0, 1.0, 5.0, 5.0, 5.0, 5.0];
         assert!((mean_error(&halves).unwrap() - (19.0f64 * 4.0 / 7.0).sqrt()).abs() < 1e-12);
-        // Two values would say as much, and three are believed. A trend of batches leaves four degrees.
+        // Two values would say as much, and three are believed. Batches lose no freedom.
         assert_eq!(correlated_freedom(&halves), 2.0);
-        assert_eq!(correlated_freedom(&drift), 4.0);
+        assert_eq!(correlated_freedom(&drift), 15.0);
     }
 
     #[test]
