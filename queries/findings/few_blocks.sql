@@ -57,7 +57,7 @@ freed AS (
       - max(op.concurrent_ns - op.communication_ns - op.memory_ns, 0) AS freed_ns,
     shape.*,
     size.sm_count
-  -- Kernels first: few of them are looked up.
+  -- Kernels first: few are looked up.
   FROM shape
   CROSS JOIN gpu_overlap AS op
   JOIN size

@@ -95,7 +95,7 @@ placed AS (
         1
       )
     ) AS wave_blocks
-  -- Kernels first: few of them are looked up.
+  -- Kernels first: few are looked up.
   FROM shape
   CROSS JOIN gpu_overlap AS op
   JOIN size

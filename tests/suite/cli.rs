@@ -1,6 +1,6 @@
 //! The output of the commands `run`, `sql`, `schema`, `stats`, `materialize` and others.
 
-use crate::support::{Fixtures, nsq, outcome, project, stdout};
+use crate::support::{Fixtures, nsq, outcome, project, stdout, write_program};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -855,13 +855,10 @@ fn passes_of_pipelines_are_phases() {
 #[cfg(unix)]
 #[test]
 fn an_unknown_verb_runs_the_program_of_its_name() {
-    use std::os::unix::fs::PermissionsExt;
     use std::os::unix::process::ExitStatusExt;
     let folder = tempfile::tempdir().unwrap();
     let program = |name: &str, script: &str| {
-        let path = folder.path().join(name);
-        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        write_program(&folder.path().join(name), format!("#!/bin/sh\n{script}\n").as_bytes());
     };
     program("nsq-shout", r#"for word; do echo "[$word]"; done; exit 7"#);
     program("nsq-fall", "kill -TERM $$");
@@ -894,7 +891,7 @@ fn an_unknown_verb_runs_the_program_of_its_name() {
     assert!(stdout(&["--help"]).contains("`nsq NAME` runs the program nsq-NAME"));
     // One option of a verb is a program of its own.
     let own = folder.path().join("nsq");
-    fs::copy(env!("CARGO_BIN_EXE_nsq"), &own).unwrap();
+    write_program(&own, &fs::read(env!("CARGO_BIN_EXE_nsq")).unwrap());
     let export = |words: &[&str]| {
         let mut command = std::process::Command::new(&own);
         command.arg("export").args(words).env("PATH", "/usr/bin:/bin").output().unwrap()

@@ -1,7 +1,7 @@
 //! Captures are exported once. nsys may fail in any way, and an incomplete export is never used.
 #![cfg(unix)]
 
-use crate::support::{Fixtures, depth_of, interruptible, project};
+use crate::support::{Fixtures, depth_of, interruptible, project, write_program};
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -22,7 +22,7 @@ impl Bench {
         let export = fixtures.trace("two_streams_overlap");
         fs::create_dir(fixtures.path().join("tmp")).unwrap();
         let nsys = fixtures.path().join("nsys");
-        fs::copy(project("tests/nsys/fake.sh"), &nsys).unwrap();
+        write_program(&nsys, &fs::read(project("tests/nsys/fake.sh")).unwrap());
         Self { fixtures, export, nsys }
     }
 

@@ -6,7 +6,7 @@
 
 mod planted;
 
-use crate::support::{nsq, project, queries, stdout, versions};
+use crate::support::{nsq, project, queries, stdout, versions, write_program};
 use planted::{COLUMNS, KERNEL, Kind, RANGE, SECRET, SECRET_ID, plant, text_columns, trace};
 use rusqlite::Connection;
 use std::collections::BTreeSet;
@@ -322,7 +322,7 @@ fn every_text_column_of_an_export_is_classified() {
 #[test]
 fn no_command_shows_a_secret() {
     let bench = Bench::new();
-    fs::copy(project("tests/nsys/fake.sh"), bench.path("nsys")).unwrap();
+    write_program(&bench.path("nsys"), &fs::read(project("tests/nsys/fake.sh")).unwrap());
     let other = bench.report("3.25.0", "training_steps");
     fs::write(bench.path("a.nsys-rep"), "NVIDIA Tegra Profiler Report 2023@4@4@54-1v0.\ndo: export\n")
         .unwrap();
@@ -966,7 +966,7 @@ fn errors_on_broken_traces_quote_no_secrets() {
 #[test]
 fn an_export_is_an_exact_private_copy() {
     let bench = Bench::new();
-    fs::copy(project("tests/nsys/fake.sh"), bench.path("nsys")).unwrap();
+    write_program(&bench.path("nsys"), &fs::read(project("tests/nsys/fake.sh")).unwrap());
     let export = bench.report("3.25.0", "training_steps");
     fs::write(bench.path("a.nsys-rep"), "NVIDIA Tegra Profiler Report 2023@4@4@54-1v0.\ndo: export\n")
         .unwrap();

@@ -259,6 +259,19 @@ pub fn interruptible() -> std::process::Command {
     command
 }
 
+/// Writes a program that a test runs. A shell writes it: what this process has open for writing, a child that another test
+/// starts at that time has open, too, for a moment, and Linux runs no such file ("text file busy").
+pub fn write_program(path: &Path, bytes: &[u8]) {
+    let mut shell = std::process::Command::new("/bin/sh")
+        .args(["-c", "cat > \"$0\" && chmod 755 \"$0\""])
+        .arg(path)
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    shell.stdin.take().unwrap().write_all(bytes).unwrap();
+    assert!(shell.wait().unwrap().success(), "{}", path.display());
+}
+
 /// Standard output of a run; panics if the run fails.
 pub fn stdout(arguments: &[&str]) -> String {
     let output = nsq().args(arguments).output().unwrap();

@@ -21,7 +21,7 @@ columns:
   - {name: maker, type: text, priority: 3, doc: "Kind of that trace, such as PyTorch trace, XLA trace, ONNX Runtime profile or rocpd database; null for a report of nsys."}
   - {name: is_pytorch, type: bool, priority: 3, doc: "Whether the program uses PyTorch: the report is a trace by PyTorch, or has a kernel of the namespace at::native."}
   - {name: is_rapids, type: bool, priority: 3, doc: "Whether the program uses libraries of RAPIDS: a name has the namespace cudf, cuml, cugraph or raft."}
-  - {name: has_math_library, type: bool, priority: 3, doc: "Whether a name is that of cuFFT, cuBLAS or cuSOLVER, of a matrix product or of a factorization."}
+  - {name: has_math_library, type: bool, priority: 3, doc: "Whether the name of a kernel is that of cuFFT, cuBLAS or cuSOLVER, of a matrix product or of a factorization."}
   - {name: is_amd, type: bool, priority: 3, doc: "Whether the driver is HIP, a GPU has a name of AMD, or HIP launched a kernel."}
   - {name: runtime, type: text, priority: 3, doc: "What launches the work of the GPU: CUDA, HIP for AMD, or SYCL for Intel."}
   - {name: is_integrated, type: bool, priority: 3, doc: "Whether every GPU with work shares memory with the CPU; null if unknown."}
@@ -43,6 +43,18 @@ brand AS (
     EXISTS (SELECT 1 FROM driver WHERE driver_name = 'HIP')
       OR EXISTS (SELECT 1 FROM gpu WHERE gpu_name GLOB 'AMD *')
       OR EXISTS (SELECT 1 FROM string WHERE text GLOB 'hip*LaunchKernel*') AS is_amd
+),
+math_name AS MATERIALIZED (
+  SELECT string_id
+  FROM string
+  WHERE text GLOB '*fft*'
+    OR text GLOB '*cublas*'
+    OR text GLOB '*cusolver*'
+    OR text GLOB '*gemm*'
+    OR text GLOB '*getrf*'
+    OR text GLOB '*potrf*'
+    OR text GLOB '*geqrf*'
+    OR text GLOB '*syev*'
 ),
 span AS (
   SELECT min(start_ns) AS start_ns, max(end_ns) AS end_ns
@@ -67,15 +79,10 @@ SELECT
   ) AS is_rapids,
   EXISTS (
     SELECT 1
-    FROM string
-    WHERE text GLOB '*fft*'
-      OR text GLOB '*cublas*'
-      OR text GLOB '*cusolver*'
-      OR text GLOB '*gemm*'
-      OR text GLOB '*getrf*'
-      OR text GLOB '*potrf*'
-      OR text GLOB '*geqrf*'
-      OR text GLOB '*syev*'
+    -- Kernels are not read if the report has none of these names.
+    FROM (SELECT 1 FROM math_name LIMIT 1)
+    CROSS JOIN kernel
+    WHERE kernel.name_id IN (SELECT string_id FROM math_name)
   ) AS has_math_library,
   is_amd,
   CASE

@@ -83,13 +83,15 @@ fn no_heading_denies_its_gate() {
     let a = noisy(1).write(folder.path(), "a");
     let softmax = |seed: u64| noisy(seed).with("softmax", |softmax| softmax.mean_ns *= 3.0);
     let b = softmax(2).slower(-0.15).write(folder.path(), "b");
-    let slow = noisy(3).slower(2.0).write(folder.path(), "slow");
+    let long = |seed: u64| Program { steps: 40, ..noisy(seed) };
+    let quick = long(4).write(folder.path(), "quick");
+    let slow = long(3).slower(2.0).write(folder.path(), "slow");
     // The whole is within noise, and a part is slower beyond doubt.
     let (code, all) = said(folder.path(), &a, &b, &["--gate", "5", "--gate-parts"]);
     assert!(code == 1 && all.contains("Verdict: Parts of B are slower, and the whole is "), "{all}");
-    assert_eq!(said(folder.path(), &a, &slow, &["--gate", "5"]).0, 1);
-    assert_eq!(said(folder.path(), &slow, &a, &["--gate", "5"]).0, 0);
-    assert_eq!(said(folder.path(), &a, &slow, &["--gate", "500"]).0, 0);
+    assert_eq!(said(folder.path(), &quick, &slow, &["--gate", "5"]).0, 1);
+    assert_eq!(said(folder.path(), &slow, &quick, &["--gate", "5"]).0, 0);
+    assert_eq!(said(folder.path(), &quick, &slow, &["--gate", "500"]).0, 0);
 }
 
 /// More calls that are each shorter: their means fall, and what the verdict compares rises. The line shows the latter.

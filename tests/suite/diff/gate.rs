@@ -1,7 +1,7 @@
 //! The gate: one verdict in words, in the exit code, and in the files of CI systems.
 
 use super::program::Program;
-use crate::support::{nsq, outcome, project, shared};
+use crate::support::{nsq, outcome, project, shared, write_program};
 use flate2::read::GzDecoder;
 use std::fs::File;
 use std::path::Path;
@@ -358,11 +358,11 @@ fn runner(folder: &Path, cost: f64) -> std::path::PathBuf {
         "#!/bin/sh\nwhile [ \"$1\" != --output ]; do shift; done\ncp '{}'/$(basename \"$2\").sqlite \"$2.nsys-rep\"\n",
         prepared.display()
     );
-    std::fs::write(tools.join("nsys"), script).unwrap();
-    std::fs::write(tools.join("gh"), "#!/bin/sh\ncat \"$5\" > ../comment\n").unwrap();
+    write_program(&tools.join("nsys"), script.as_bytes());
+    write_program(&tools.join("gh"), b"#!/bin/sh\ncat \"$5\" > ../comment\n");
     std::os::unix::fs::symlink(assert_cmd::cargo::cargo_bin("nsq"), tools.join("nsq")).unwrap();
     let made = Command::new("bash")
-        .args(["-ec", "chmod +x tools/*; git init -q -b main origin; cd origin; git config user.name n; git config user.email e; \
+        .args(["-ec", "git init -q -b main origin; cd origin; git config user.name n; git config user.email e; \
                        git commit -q --allow-empty -m a; git checkout -q -b change; git commit -q --allow-empty -m b; cd ..; \
                        git clone -q origin work"])
         .current_dir(folder)
