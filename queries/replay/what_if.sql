@@ -32,7 +32,7 @@ columns:
   - {name: tid, type: id, priority: 3, doc: "Operating system thread ID; null for the whole report, or if launches were not recorded."}
 checks:
   - then_ns >= 0 AND now_ns > 0
-when_empty: "no kernel matches the pattern, or no range (top_kernels and range_names list them; a part of a name needs stars: *gemm*), or there is no GPU work"
+when_empty: "there is no GPU work to replay"
 limits: >-
   See the relation critical_part. For programs made at random, the median error of then_ns is below 1 %, and 95 % are within 5 %; real
   programs also share memory bandwidth and cores, which is not modelled. Launching as a graph removes the host code between
@@ -75,7 +75,7 @@ named AS (
 ),
 -- A change of kernels or ranges that are not there would look like one that gains nothing.
 unmatched AS (
-  SELECT pattern
+  SELECT 'kernel' AS what, 'top_kernels' AS list, pattern
   FROM named
   WHERE NOT is_range
     AND pattern NOT IN ('', 'memcpy', 'copies', 'memset', 'communication', 'compute')
@@ -89,12 +89,23 @@ unmatched AS (
       WHERE all_kernel.kernel_name GLOB named.pattern OR all_kernel.short_name GLOB named.pattern
     )
   UNION ALL
-  SELECT pattern
+  SELECT 'NVTX range', 'range_names', pattern
   FROM named
   WHERE is_range
     AND pattern NOT IN ('*', '-')
     AND NOT pattern GLOB '>*'
     AND NOT EXISTS (SELECT 1 FROM all_nvtx_name WHERE all_nvtx_name.range_text GLOB named.pattern)
+),
+refused AS (
+  SELECT refuse(
+    printf('no %s matches ''%s''', what, pattern),
+    iif(
+      instr(pattern, '*') > 0,
+      printf('the query %s lists them', list),
+      printf('a part of a name needs stars, such as ''*%s*''; the query %s lists them', pattern, list)
+    )
+  ) AS refusal
+  FROM unmatched
 ),
 win AS MATERIALIZED (
   SELECT *
@@ -192,5 +203,5 @@ SELECT
   pid,
   tid
 FROM compared
-WHERE NOT EXISTS (SELECT 1 FROM unmatched)
+WHERE (SELECT refusal FROM refused) IS NULL
 ORDER BY gpu_id, pid, tid

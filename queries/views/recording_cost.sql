@@ -96,28 +96,38 @@ sample AS MATERIALIZED (
     LIMIT 20000
   )
 ),
+-- Calls of a thread follow each other. Ranges enclose others, so their starts and ends are put in order.
 edge AS (
-  SELECT event_kind, global_tid, name, 1 AS is_start, start_ns AS at_ns, nth
+  SELECT global_tid, name, 1 AS is_start, start_ns AS at_ns, nth
   FROM sample
+  WHERE event_kind = 'range'
   UNION ALL
-  SELECT event_kind, global_tid, name, 0, end_ns, -nth
+  SELECT global_tid, name, 0, end_ns, -nth
   FROM sample
+  WHERE event_kind = 'range'
 ),
 gap AS (
   SELECT
-    event_kind,
+    'range' AS event_kind,
     name,
     is_start,
-    lead(is_start) OVER in_thread AS starts_next,
-    lead(at_ns) OVER in_thread - at_ns AS gap_ns
+    lead(at_ns) OVER (PARTITION BY global_tid ORDER BY at_ns, nth) - at_ns AS gap_ns
   FROM edge
-  WINDOW in_thread AS (PARTITION BY event_kind, global_tid ORDER BY at_ns, nth)
+  UNION ALL
+  SELECT
+    'call',
+    name,
+    0,
+    lead(start_ns) OVER in_thread - max(end_ns) OVER (in_thread ROWS UNBOUNDED PRECEDING)
+  FROM sample
+  WHERE event_kind = 'call'
+  WINDOW in_thread AS (PARTITION BY global_tid ORDER BY start_ns, nth)
 ),
 usual AS (
   SELECT event_kind, is_start, median(gap_ns) AS gap_ns
   FROM gap
-  WHERE gap_ns IS NOT NULL
-    AND (event_kind = 'range' OR NOT is_start AND starts_next)
+  -- A call inside another has none.
+  WHERE gap_ns >= 0
   GROUP BY event_kind, is_start, name
   HAVING count(*) >= 20
 ),

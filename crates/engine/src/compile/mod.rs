@@ -338,10 +338,13 @@ impl Plan {
 fn in_sentence(title: &str) -> String {
     const NAMES: [&str; 1] = ["Vulkan"];
     let word = title.split(' ').next().unwrap_or_default();
-    let is_plain = word.chars().skip(1).all(|c| c.is_ascii_lowercase()) && word.len() > 1;
-    match is_plain && !NAMES.contains(&word) {
-        true => title[..1].to_lowercase() + &title[1..],
-        false => title.to_owned(),
+    let is_plain = word.chars().count() > 1 && word.chars().skip(1).all(char::is_lowercase);
+    let mut letters = title.chars();
+    match letters.next() {
+        Some(first) if is_plain && !NAMES.contains(&word) => {
+            first.to_lowercase().chain(letters).collect()
+        }
+        _ => title.to_owned(),
     }
 }
 
@@ -394,4 +397,24 @@ fn columns_of_names(names: &[&str]) -> Vec<Column> {
             column
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_sentence;
+
+    #[test]
+    fn titles_begin_with_a_small_letter_unless_they_begin_with_a_name() {
+        for (title, expected) in [
+            ("CUDA kernels", "CUDA kernels"),
+            ("Memory copies", "memory copies"),
+            ("Vulkan calls", "Vulkan calls"),
+            ("Étapes du programme", "étapes du programme"),
+            ("时间", "时间"),
+            (" ", " "),
+            ("", ""),
+        ] {
+            assert_eq!(in_sentence(title), expected);
+        }
+    }
 }

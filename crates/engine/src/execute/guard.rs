@@ -9,6 +9,7 @@
 //! The progress handler is active from the start, because creating a relation can take the longest.
 
 use super::limits::Limits;
+use super::refusal;
 use crate::compile::words_in;
 use crate::normalize::{STRING_RELATIONS, STRING_TABLE, STRING_VIEW, Statements};
 use nsq_report::report::{LONGEST, plain_message};
@@ -280,14 +281,11 @@ pub(super) fn explain(limits: &Limits, error: rusqlite::Error, path: &str) -> Er
                 help: "compare with = or instr() instead".to_owned(),
             };
         }
-        // Only the replay reads what a change says.
-        _ if ["invalid edit '", "invalid time '"]
-            .iter()
-            .any(|it| plain_message(&error).starts_with(it)) =>
-        {
-            return Error::usage(plain_message(&error), "`nsq show what_if` describes the changes");
+        _ => {
+            let message = plain_message(&error);
+            let known = refusal::error(&message).or_else(|| invalid_contents(&message, path));
+            return known.unwrap_or(Error::Sqlite(error));
         }
-        _ => return invalid_contents(&plain_message(&error), path).unwrap_or(Error::Sqlite(error)),
     }
     stopped(limits)
 }

@@ -21,6 +21,7 @@ mod parallel;
 mod partial;
 mod progress;
 mod recorded;
+mod refusal;
 mod relation_store;
 mod session;
 mod shelf;

@@ -17,6 +17,7 @@ mod mean_error;
 mod names;
 mod numbers;
 mod piece_times;
+mod refuse;
 mod split_spans;
 mod statistics;
 mod sums_by;
@@ -76,6 +77,7 @@ pub(super) fn register_naming(
     longest_spans::register(connection)?;
     mean_error::register(connection)?;
     names::register(connection)?;
+    refuse::register(connection)?;
     split_spans::register(connection)?;
     statistics::register(connection)?;
     sums_by::register(connection)?;

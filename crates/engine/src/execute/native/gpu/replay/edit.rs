@@ -5,6 +5,7 @@ use super::model::{Model, gpus};
 use crate::execute::named_times::NamedTimes;
 use crate::execute::native::gpu::answers::Answers;
 use crate::execute::native::gpu::idle::without_version;
+use crate::execute::refusal;
 use foldhash::HashSet;
 use nsq_sweep::classify::{Activity, simple_name};
 use nsq_sweep::occupancy::{Level, NONE};
@@ -17,6 +18,11 @@ use std::sync::Arc;
 
 /// The most by which an edit makes something longer.
 const MOST: f64 = 1e3;
+
+/// The message about a change without a meaning.
+pub(super) fn invalid(reason: &str) -> String {
+    refusal::message(reason, "`nsq show what_if` describes the changes")
+}
 
 /// A change of the program.
 #[derive(Debug)]
@@ -99,7 +105,7 @@ impl Edit {
     }
 
     fn parse(line: &str, named: &NamedTimes) -> std::result::Result<Self, String> {
-        let invalid = |expected: &str| format!("invalid edit '{line}': expected {expected}");
+        let invalid = |expected: &str| invalid(&format!("invalid edit '{line}': expected {expected}"));
         let (kind, value) = line.split_once('=').ok_or_else(|| invalid("KIND=VALUE"))?;
         let factor = |expected: &str| {
             let (what, factor) = value.rsplit_once(':').ok_or_else(|| invalid(expected))?;

@@ -1,5 +1,6 @@
 //! Host code that an edit is about.
 
+use super::edit::invalid;
 use super::model::Model;
 use crate::execute::native::gpu::answers::Answers;
 use foldhash::HashMap;
@@ -43,8 +44,8 @@ impl HostCode {
             };
             let time = digits.parse::<f64>().ok().zip(unit).map(|(number, unit)| number * unit);
             let time = time.filter(|time| (0.0..1e18).contains(time));
-            let time =
-                time.ok_or_else(|| format!("invalid time '{length}': expected one such as 5ms"))?;
+            let time = time
+                .ok_or_else(|| invalid(&format!("invalid time '{length}': expected one such as 5ms")))?;
             return Ok(Self::Longer(time as i64));
         }
         Ok(Self::InRange(text.to_owned(), Glob::new(text).map_err(|error| error.to_string())?))
