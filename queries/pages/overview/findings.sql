@@ -160,6 +160,20 @@ machine AS MATERIALIZED (
     ) AS evicts,
     -- The host works between allocations, as where a library makes a plan or a handle.
     (SELECT max(query = 'host_work' AND now_ns - alone_ns >= 0.1 * now_ns) FROM told) AS host_works,
+    -- Nearly no collective is hidden, and kernels run between most, so that each result is needed at once.
+    (
+      SELECT 2 * sum(gap_ns >= 15000) >= count(*)
+      FROM (
+        SELECT start_ns - lag(end_ns) OVER (PARTITION BY gpu_id ORDER BY start_ns) AS gap_ns
+        FROM cut
+        WHERE query = 'exposed_communication'
+      )
+    )
+    AND (
+      SELECT 10 * max(iif(query = 'exposed_communication', ceiling_ns, 0))
+        >= 9 * (SELECT sum(communication_ns) FROM gpu_parts)
+      FROM told
+    ) AS alternates,
     -- Short collectives between kernels of their stream, as of tensor parallelism.
     (
       SELECT 2 * sum(iif(query = 'serialised_communication', ceiling_ns, 0))
@@ -236,7 +250,7 @@ worded AS (
           || iif(is_pytorch, ' In PyTorch: torch.distributed._symmetric_memory; vLLM has a custom all-reduce.', '')
       WHEN query = 'exposed_communication'
         AND top_subject = 'AllReduce'
-        AND is_serial
+        AND (is_serial OR alternates)
         AND interval_count >= 8 * step_count
         THEN 'The next kernel needs each result, as in tensor parallelism: split the batch or the sequence into parts,'
           || ' so that one part transfers while another computes.'
