@@ -198,6 +198,13 @@ placed AS (
     AND coalesce(is_serial, false)
     AND interval_count >= 1000
     AND ceiling_ns < 50000 * interval_count AS is_latency_bound,
+    query = 'allocation'
+    AND (
+      top_subject GLOB '*StreamCreate*'
+      OR top_subject GLOB '*StreamDestroy*'
+      OR top_subject GLOB '*EventCreate*'
+      OR top_subject GLOB '*EventDestroy*'
+    ) AS is_of_streams,
     query = 'queued_work' AND top_subject GLOB 'graph node before *' AS waits_in_graph,
     query = 'queued_work' AND top_subject GLOB 'host function before *' AS waits_for_function
   FROM told
@@ -221,6 +228,8 @@ worded AS (
         )
         THEN 'The host waits for the size of a result. Keep sizes fixed: torch.where(mask, a, b) in place of selected'
           || ' rows, repeat_interleave(..., output_size=n); of experts, sort the rows once and use a grouped product.'
+      WHEN query = 'allocation' AND is_of_streams
+        THEN 'Create streams and events once, at the start, and use them in all steps.'
       WHEN query = 'allocation' AND is_rapids
         THEN 'Use a memory pool: rmm.reinitialize(pool_allocator=True), or rmm::mr::pool_memory_resource in C++.'
       WHEN query = 'allocation'
@@ -352,6 +361,8 @@ SELECT
   iif(waits_in_graph OR waits_for_function, 'medium', confidence) AS confidence,
   frees,
   CASE
+    WHEN is_of_streams
+      THEN 'Streams: the GPU idles while the launching thread creates or destroys streams and events.'
     WHEN waits_in_graph
       THEN 'Graph node: the GPU idles between two nodes of a graph, as while one runs a function of the host.'
     WHEN waits_for_function
