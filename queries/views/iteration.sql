@@ -186,7 +186,7 @@ lone_name AS MATERIALIZED (
       WHERE kind = 'step'
       GROUP BY global_pid
       HAVING avg(likeness_pct) >= 85
-        -- A few of them in each range are its parts, such as the species of a time step.
+        -- A few in each range are its parts, such as the species of a time step.
         AND NOT (
           round(1.0 * count(*) / path.range_count) BETWEEN 2 AND 8
           AND abs(count(*) - path.range_count * round(1.0 * count(*) / path.range_count)) <= 0.05 * count(*)

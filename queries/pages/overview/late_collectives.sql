@@ -37,7 +37,7 @@ op AS MATERIALIZED (
   WHERE start_ns IS NOT NULL
     AND size_bytes > 0
 ),
--- Half of them may be late, as each second exchange of a layer of experts.
+-- Half may be late, as each second exchange of a layer of experts.
 same_size AS MATERIALIZED (
   SELECT gpu_id, operation, size_bytes, percentile(dur_ns, 25) AS usual_ns
   FROM op
