@@ -242,6 +242,18 @@ worded AS (
         THEN remedy
           || ' Libraries allocate where they make plans or handles, and work on the host: make those of cuFFT, cuBLAS'
           || ' and cuSOLVER once.'
+      WHEN query = 'mpi_wait'
+        AND NOT top_subject GLOB 'MPI_I*'
+        AND (
+          top_subject GLOB 'MPI_*reduce*'
+          OR top_subject GLOB 'MPI_*gather*'
+          OR top_subject GLOB 'MPI_*Bcast*'
+          OR top_subject GLOB 'MPI_*lltoall*'
+        )
+        THEN 'Start it early and compute what does not need it meanwhile ('
+          || 'MPI_I' || lower(substr(top_subject, 5))
+          || '); let NCCL or a CUDA-aware MPI exchange data of GPUs without copies to the host; balance the work of the'
+          || ' ranks, if calls wait for a late one.'
       WHEN query = 'um_migrations' AND evicts
         THEN 'The GPU memory is too small: pages are evicted to the host and come back, and prefetches evict others.'
           || ' Work in parts that fit, use smaller types, or leave on the host what is read once (cudaMemAdvise).'
