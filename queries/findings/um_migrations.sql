@@ -21,7 +21,7 @@ params:
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the migration, on the report's clock."}
-  - {name: dur_ns, type: duration, unit: ns, priority: 1, doc: "Length of the migration, and of the time until the next one for the GPU, if that is at most handling."}
+  - {name: dur_ns, type: duration, unit: ns, priority: 1, doc: "Length of the migration, and of the time until the next one, if both are for the same kernel and that is at most handling."}
   - {name: subject, type: text, label: "direction", priority: 0, doc: "Direction of the migration; of pages that make room for others, with the word evicted."}
   - {name: size_bytes, type: bytes, unit: bytes, label: "size", doc: "Bytes of the whole copy."}
   - {name: op_id, type: id, priority: 3, doc: "Row ID of the operation in the raw table of its kind."}
@@ -67,7 +67,7 @@ followed AS (
 SELECT
   gpu_id,
   start_ns,
-  iif(is_next_for_gpu AND next_ns - end_ns BETWEEN 0 AND :handling, next_ns, end_ns) - start_ns AS dur_ns,
+  iif(is_for_gpu AND is_next_for_gpu AND next_ns - end_ns BETWEEN 0 AND :handling, next_ns, end_ns) - start_ns AS dur_ns,
   subject,
   size_bytes,
   op_id
