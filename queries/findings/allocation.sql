@@ -10,7 +10,7 @@ reads: [compute_gap_part, gpu_overlap]
 requires: [compute_gap_part]
 finding:
   claim: "Allocation: the GPU idles while the launching thread allocates, frees, maps or pins memory."
-  ceiling: Time without a compute kernel inside these calls, before the next launch. Calls before the first tenth of the kernels has started do not count.
+  ceiling: Time without a compute kernel inside these calls and those that create streams and events, before the next launch. Calls before the first tenth of the kernels has started do not count.
   remedy: >-
     Allocate once and reuse the memory. With cudaMallocAsync, raise cudaMemPoolAttrReleaseThreshold so that the pool keeps it.
   in_pytorch: >-
@@ -49,7 +49,21 @@ steady AS (
 )
 SELECT gpu_id, start_ns, dur_ns, api_name AS subject, after_name
 FROM compute_gap_part
-WHERE part = 'memory allocation'
+WHERE (
+    part = 'memory allocation'
+    -- Streams and events have memory, too. Programs need few, for all steps.
+    OR part = 'other API call'
+    AND (
+      api_name GLOB 'cu*StreamCreate*'
+      OR api_name GLOB 'cu*StreamDestroy*'
+      OR api_name GLOB 'cu*EventCreate*'
+      OR api_name GLOB 'cu*EventDestroy*'
+      OR api_name GLOB 'hipStreamCreate*'
+      OR api_name GLOB 'hipStreamDestroy*'
+      OR api_name GLOB 'hipEventCreate*'
+      OR api_name GLOB 'hipEventDestroy*'
+    )
+  )
   AND dur_ns >= :least
   AND start_ns >= (SELECT start_ns FROM steady)
 ORDER BY gpu_id, start_ns, after_id

@@ -11,7 +11,8 @@ finding:
   claim: "Few blocks: kernels run alone with far fewer blocks than the GPU has SMs."
   ceiling: The share of idle multiprocessors of the time in which these kernels ran alone on its GPU, without 3 microseconds that every kernel takes.
   remedy: >-
-    Split the work into more blocks (split-K, a larger batch, one block per row), or run independent kernels at the same time.
+    Split the work into more blocks (split-K, a larger batch, one block per row), or run independent kernels
+    at the same time: on several streams, without waits of the host between them.
   link: https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/#thread-and-block-heuristics
   confidence: low
   frees: kernels

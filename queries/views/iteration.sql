@@ -29,10 +29,11 @@ limits: >-
   launch nothing, the outermost name that ends in a number counts, such as Schritt 3 or frame 3, if its ranges occur
   three times, have nine tenths of the GPU operations that ranges have, and four of five do equal work: 0.8 to 1.25
   times the mean number of operations, in 0.67 to 1.5 times the mean time. Names of a part, such as layer 3, do not. If
-  no name fits and no sequence of launches repeats, as in a server whose batches differ, an outermost name without a
-  number counts, such as execute_model: its ranges occur 16 times, have nine tenths of the GPU operations that ranges
-  have, and half are as equal to the median. Else there are no rows. A range that begins inside another iteration of its thread is a part of that iteration.
-  Iterations are those of the whole capture, whatever the scope leaves.
+  no name fits and no sequence of launches repeats, as in a server whose batches differ, or 2 to 8 times in each
+  range, an outermost name without a number counts, such as execute_model: its ranges occur 16 times, have nine tenths
+  of the GPU operations that ranges have, and half are as equal to the median. Else there are no rows. A range that
+  begins inside another iteration of its thread is a part of that iteration. Iterations are those of the whole
+  capture, whatever the scope leaves.
 ---*/
 WITH RECURSIVE
 word (word, place) AS (
@@ -185,6 +186,11 @@ lone_name AS MATERIALIZED (
       WHERE kind = 'step'
       GROUP BY global_pid
       HAVING avg(likeness_pct) >= 85
+        -- A few in each range are its parts, such as the species of a time step.
+        AND NOT (
+          round(1.0 * count(*) / path.range_count) BETWEEN 2 AND 8
+          AND abs(count(*) - path.range_count * round(1.0 * count(*) / path.range_count)) <= 0.05 * count(*)
+        )
     )
 ),
 -- 0: the name that the scope gives; 1: that name with a number.

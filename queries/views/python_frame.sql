@@ -69,7 +69,11 @@ file AS (
   SELECT
     *,
     '/' || file_name AS path,
-    '/' || file_name GLOB '*/torch/*' AS is_torch
+    -- Files are relative to the packages, or absolute. Other packages have folders of this name, too.
+    CASE
+      WHEN file_name GLOB '/*' OR file_name GLOB '*packages/*' THEN file_name GLOB '*/torch/*'
+      ELSE file_name GLOB 'torch/*'
+    END AS is_torch
   FROM name
 ),
 owned AS MATERIALIZED (

@@ -1,6 +1,6 @@
 /*---
 name: downloaded_gaps
-version: 3
+version: 4
 title: What the host does after a download
 summary: Idle time outside CUDA after a copy to the host, in long gaps of kernels.
 why: To see whether the host works on a result of the GPU, which it cannot do ahead.
@@ -19,8 +19,8 @@ columns:
   - {name: total_ns, type: duration, unit: ns, label: "host time", priority: 1, doc: "Time of the launching threads outside CUDA in these gaps."}
   - {name: host_pct, type: percent, unit: percent, label: "% of host time", priority: 0, doc: "total_ns as a share of their time outside CUDA in all gaps of this length."}
   - {name: own_pct, type: percent, unit: percent, label: "% of host time by its thread", priority: 1, doc: "Part of total_ns of the thread that launched the download; threads that are unknown count as that one."}
-  - {name: download_bytes, type: bytes, unit: bytes, label: "all downloads", priority: 2, doc: "Mean bytes of all downloads in a gap with downloads that no kernel hides, at least the median size."}
-  - {name: upload_bytes, type: bytes, unit: bytes, label: "upload", priority: 1, doc: "Mean bytes that are uploaded in a gap with uploads; 0 without an upload."}
+  - {name: download_bytes, type: bytes, unit: bytes, label: "all downloads", priority: 2, doc: "Median bytes of all downloads in a gap with downloads that no kernel hides, at least the median size."}
+  - {name: upload_bytes, type: bytes, unit: bytes, label: "upload", priority: 1, doc: "Median bytes that are uploaded in a gap with uploads; 0 without an upload."}
   - {name: upload_pct, type: percent, unit: percent, label: "% of uploaded bytes", priority: 1, doc: "These uploads as a share of all bytes that are uploaded; null if there are none."}
 checks:
   - total_ns > 0
@@ -71,10 +71,9 @@ launched AS MATERIALIZED (
 copied AS MATERIALIZED (
   SELECT
     is_scalar,
+    place,
     sum(iif(direction = 'Host-to-Device', size_bytes, 0)) AS upload_bytes,
-    count(DISTINCT iif(direction = 'Host-to-Device', place, NULL)) AS upload_count,
-    sum(iif(direction = 'Device-to-Host', size_bytes, 0)) AS download_bytes,
-    count(DISTINCT iif(direction = 'Device-to-Host', place, NULL)) AS download_count
+    sum(iif(direction = 'Device-to-Host', size_bytes, 0)) AS download_bytes
   FROM (
     SELECT
       part.is_scalar,
@@ -111,6 +110,16 @@ copied AS MATERIALIZED (
       ON part.place = copy.place
   )
   WHERE nth = 1
+  GROUP BY is_scalar, place
+),
+-- A large copy once in many gaps is another one.
+usual AS MATERIALIZED (
+  SELECT
+    is_scalar,
+    CAST(median(nullif(upload_bytes, 0)) AS INTEGER) AS upload_bytes,
+    CAST(median(nullif(download_bytes, 0)) AS INTEGER) AS download_bytes,
+    sum(upload_bytes) AS all_upload_bytes
+  FROM copied
   GROUP BY is_scalar
 )
 SELECT
@@ -122,16 +131,16 @@ SELECT
   100.0 * sum(iif(coalesce(launched.global_tid = part.global_tid, true), part.dur_ns, 0)) / sum(part.dur_ns) AS own_pct,
   max(
     CAST(median(part.size_bytes) AS INTEGER),
-    coalesce(copied.download_bytes / nullif(copied.download_count, 0), 0)
+    coalesce(usual.download_bytes, 0)
   ) AS download_bytes,
-  coalesce(copied.upload_bytes / nullif(copied.upload_count, 0), 0) AS upload_bytes,
-  100.0 * coalesce(copied.upload_bytes, 0)
+  coalesce(usual.upload_bytes, 0) AS upload_bytes,
+  100.0 * coalesce(usual.all_upload_bytes, 0)
     / nullif((SELECT sum(size_bytes) FROM memcpy WHERE copy_kind = 1), 0) AS upload_pct
 FROM part
 LEFT JOIN launched
   ON launched.op_id = part.memcpy_id
-LEFT JOIN copied
-  ON copied.is_scalar = part.is_scalar
+LEFT JOIN usual
+  ON usual.is_scalar = part.is_scalar
 WHERE part.size_bytes IS NOT NULL
 GROUP BY part.is_scalar
 ORDER BY total_ns DESC, part.is_scalar

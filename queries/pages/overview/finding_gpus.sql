@@ -17,14 +17,14 @@ columns:
   - {name: time_pct, type: percent, unit: percent, label: "% of finding", priority: 1, doc: "Its time in them as a share of that of all GPUs."}
 checks:
   - time_pct > 0
-limits: Only findings of idle time, in reports of at most eight GPUs, without those in which only one GPU works.
+limits: Only findings of idle time and copies, in reports of at most eight GPUs, without those in which only one GPU works.
 ---*/
 WITH
 compared AS MATERIALIZED (
   SELECT finding
   FROM findings
   WHERE verdict = 'yes'
-    AND frees = 'idle'
+    AND frees IN ('idle', 'copies')
     AND (SELECT count(*) FROM gpu_parts) BETWEEN 2 AND 8
     -- Where only one works, there is nothing to compare.
     AND (SELECT 2 * min(compute_ns) >= max(compute_ns) FROM gpu_parts)

@@ -160,6 +160,20 @@ machine AS MATERIALIZED (
     ) AS evicts,
     -- The host works between allocations, as where a library makes a plan or a handle.
     (SELECT max(query = 'host_work' AND now_ns - alone_ns >= 0.1 * now_ns) FROM told) AS host_works,
+    -- Nearly no collective is hidden, and kernels run between most, so that each result is needed at once.
+    (
+      SELECT 2 * sum(gap_ns >= 15000) >= count(*)
+      FROM (
+        SELECT start_ns - lag(end_ns) OVER (PARTITION BY gpu_id ORDER BY start_ns) AS gap_ns
+        FROM cut
+        WHERE query = 'exposed_communication'
+      )
+    )
+    AND (
+      SELECT 10 * max(iif(query = 'exposed_communication', ceiling_ns, 0))
+        >= 9 * (SELECT sum(communication_ns) FROM gpu_parts)
+      FROM told
+    ) AS alternates,
     -- Short collectives between kernels of their stream, as of tensor parallelism.
     (
       SELECT 2 * sum(iif(query = 'serialised_communication', ceiling_ns, 0))
@@ -184,6 +198,13 @@ placed AS (
     AND coalesce(is_serial, false)
     AND interval_count >= 1000
     AND ceiling_ns < 50000 * interval_count AS is_latency_bound,
+    query = 'allocation'
+    AND (
+      top_subject GLOB '*StreamCreate*'
+      OR top_subject GLOB '*StreamDestroy*'
+      OR top_subject GLOB '*EventCreate*'
+      OR top_subject GLOB '*EventDestroy*'
+    ) AS is_of_streams,
     query = 'queued_work' AND top_subject GLOB 'graph node before *' AS waits_in_graph,
     query = 'queued_work' AND top_subject GLOB 'host function before *' AS waits_for_function
   FROM told
@@ -207,6 +228,8 @@ worded AS (
         )
         THEN 'The host waits for the size of a result. Keep sizes fixed: torch.where(mask, a, b) in place of selected'
           || ' rows, repeat_interleave(..., output_size=n); of experts, sort the rows once and use a grouped product.'
+      WHEN query = 'allocation' AND is_of_streams
+        THEN 'Create streams and events once, at the start, and use them in all steps.'
       WHEN query = 'allocation' AND is_rapids
         THEN 'Use a memory pool: rmm.reinitialize(pool_allocator=True), or rmm::mr::pool_memory_resource in C++.'
       WHEN query = 'allocation'
@@ -219,6 +242,18 @@ worded AS (
         THEN remedy
           || ' Libraries allocate where they make plans or handles, and work on the host: make those of cuFFT, cuBLAS'
           || ' and cuSOLVER once.'
+      WHEN query = 'mpi_wait'
+        AND NOT top_subject GLOB 'MPI_I*'
+        AND (
+          top_subject GLOB 'MPI_*reduce*'
+          OR top_subject GLOB 'MPI_*gather*'
+          OR top_subject GLOB 'MPI_*Bcast*'
+          OR top_subject GLOB 'MPI_*lltoall*'
+        )
+        THEN 'Start it early and compute what does not need it meanwhile ('
+          || 'MPI_I' || lower(substr(top_subject, 5))
+          || '); let NCCL or a CUDA-aware MPI exchange data of GPUs without copies to the host; balance the work of the'
+          || ' ranks, if calls wait for a late one.'
       WHEN query = 'um_migrations' AND evicts
         THEN 'The GPU memory is too small: pages are evicted to the host and come back, and prefetches evict others.'
           || ' Work in parts that fit, use smaller types, or leave on the host what is read once (cudaMemAdvise).'
@@ -236,7 +271,7 @@ worded AS (
           || iif(is_pytorch, ' In PyTorch: torch.distributed._symmetric_memory; vLLM has a custom all-reduce.', '')
       WHEN query = 'exposed_communication'
         AND top_subject = 'AllReduce'
-        AND is_serial
+        AND (is_serial OR alternates)
         AND interval_count >= 8 * step_count
         THEN 'The next kernel needs each result, as in tensor parallelism: split the batch or the sequence into parts,'
           || ' so that one part transfers while another computes.'
@@ -338,6 +373,8 @@ SELECT
   iif(waits_in_graph OR waits_for_function, 'medium', confidence) AS confidence,
   frees,
   CASE
+    WHEN is_of_streams
+      THEN 'Streams: the GPU idles while the launching thread creates or destroys streams and events.'
     WHEN waits_in_graph
       THEN 'Graph node: the GPU idles between two nodes of a graph, as while one runs a function of the host.'
     WHEN waits_for_function

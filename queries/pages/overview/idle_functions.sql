@@ -1,6 +1,6 @@
 /*---
 name: idle_functions
-version: 3
+version: 4
 title: Python function in idle time
 summary: Python functions in which the launching thread is while the GPUs idle.
 why: To name a line of the program where the GPU waits for the host, in a trace with call stacks.
@@ -24,7 +24,7 @@ limits: >-
   There are no rows where no GPU idles for a tenth of its window. Only the thread counts that launches after most idle
   time. Functions of PyTorch count only in torch/cuda, torch/optim and torch/utils/data, and those of Python that wait
   for threads or processes do not. A function with more than four fifths of the time, and of the time in which GPUs do
-  not idle, does not count. The idle time of a function that calls itself is at most its own.
+  not idle, does not count, unless it is called ten times as often as the function with the most time. The idle time of a function that calls itself is at most its own.
 ---*/
 WITH
 thread AS (
@@ -74,6 +74,14 @@ called AS MATERIALIZED (
   WHERE frame.global_tid = (SELECT global_tid FROM thread)
     AND frame.is_program
 ),
+-- The function with the most time, such as that of a step.
+outermost AS MATERIALIZED (
+  SELECT count(*) AS call_count
+  FROM called
+  GROUP BY place
+  ORDER BY sum(dur_ns) DESC, call_count, place
+  LIMIT 1
+),
 named AS MATERIALIZED (
   SELECT
     called.place,
@@ -90,6 +98,7 @@ named AS MATERIALIZED (
     AND (
       5 * sum(called.dur_ns) <= 4 * max(idle.window_ns)
       OR 5 * (sum(called.dur_ns) - sum(called.idle_ns)) <= 4 * (max(idle.window_ns) - max(idle.any_idle_ns))
+      OR count(*) >= 10 * (SELECT call_count FROM outermost)
     )
 ),
 first AS MATERIALIZED (

@@ -1,6 +1,6 @@
 /*---
 name: late_collectives
-version: 2
+version: 3
 title: Collectives that wait for other ranks
 summary: Collectives that take three times as long as others of their size, per GPU.
 why: Of one rank, to tell waits for other ranks from transfers, which take as long each time.
@@ -19,15 +19,15 @@ columns:
   - {name: late_count, type: int, unit: count, label: "late", priority: 0, doc: "Collectives that take times as long as usual for their size, or longer; three or more."}
   - {name: op_count, type: int, unit: count, label: "collectives", priority: 0, doc: "All whose usual time is known."}
   - {name: late_ns, type: duration, unit: ns, label: "late ones", priority: 1, doc: "Mean time of the late ones."}
-  - {name: median_ns, type: duration, unit: ns, label: "usual", priority: 1, doc: "Mean, over the late ones, of the usual time: the median of their size or, if that is shorter, of large ones by the byte."}
+  - {name: median_ns, type: duration, unit: ns, label: "usual", priority: 1, doc: "Mean, over the late ones, of the usual time: the first quartile of their size or, if that is shorter, of large ones by the byte."}
   - {name: wait_ns, type: duration, unit: ns, label: "wait", priority: 1, doc: "What the late ones take beyond their usual times."}
 checks:
   - wait_ns > 0
   - late_count <= op_count
 limits: >-
   Sizes must be known, and there must be eight collectives with one, or eight large ones of one operation, of which those
-  below half of the median size have no usual time by the byte. Where most are late, none counts. Links that are busy
-  with other transfers make collectives longer, too, and so do groups of ranks that span more machines.
+  below half of the median size have no usual time by the byte. Where three quarters are late, none counts. Links that
+  are busy with other transfers make collectives longer, too, and so do groups of ranks that span more machines.
 see_also: [longest_collective]
 ---*/
 WITH
@@ -37,8 +37,9 @@ op AS MATERIALIZED (
   WHERE start_ns IS NOT NULL
     AND size_bytes > 0
 ),
+-- Half may be late, as each second exchange of a layer of experts.
 same_size AS MATERIALIZED (
-  SELECT gpu_id, operation, size_bytes, median(dur_ns) AS median_ns
+  SELECT gpu_id, operation, size_bytes, percentile(dur_ns, 25) AS usual_ns
   FROM op
   GROUP BY gpu_id, operation, size_bytes
   HAVING count(*) >= 8
@@ -48,7 +49,7 @@ by_byte AS MATERIALIZED (
   SELECT
     gpu_id,
     operation,
-    median(1.0 * dur_ns / size_bytes) AS ns_per_byte,
+    percentile(1.0 * dur_ns / size_bytes, 25) AS ns_per_byte,
     median(size_bytes) AS median_bytes
   FROM op
   WHERE size_bytes >= :large
@@ -63,8 +64,8 @@ usual AS MATERIALIZED (
       op.operation,
       op.dur_ns,
       min(
-        coalesce(same_size.median_ns, by_byte.ns_per_byte * op.size_bytes),
-        coalesce(by_byte.ns_per_byte * op.size_bytes, same_size.median_ns)
+        coalesce(same_size.usual_ns, by_byte.ns_per_byte * op.size_bytes),
+        coalesce(by_byte.ns_per_byte * op.size_bytes, same_size.usual_ns)
       ) AS usual_ns
     FROM op
     LEFT JOIN same_size
