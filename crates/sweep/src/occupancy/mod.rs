@@ -142,6 +142,15 @@ impl Occupancy {
         Self { ops, streams, window, lanes }
     }
 
+    /// The operations for which `is_kept` is true, in another window. Streams without operations stay.
+    pub fn within(&self, window: Window, is_kept: impl Fn(&Op) -> bool) -> Self {
+        let kept = || self.ops.iter().filter(|op| is_kept(op));
+        // Its length is not known to `collect`, which would take twice the memory.
+        let mut ops = Vec::with_capacity(kept().count());
+        ops.extend(kept());
+        Self { ops, streams: self.streams.clone(), window, lanes: self.lanes.clone() }
+    }
+
     /// The number of lanes on a level.
     pub fn lane_count(&self, level: Level) -> usize {
         match (level, self.lanes.last()) {
