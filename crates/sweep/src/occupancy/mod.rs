@@ -9,6 +9,7 @@ mod decomposition;
 mod exposed;
 mod idle;
 mod lanes;
+mod leads;
 mod overlaps;
 mod runs;
 mod stream_gaps;
@@ -17,6 +18,7 @@ pub use decomposition::{Decomposition, Overlap, Shares};
 pub use exposed::ExposedPart;
 pub use idle::{IdleKind, IdlePart, ThreadCalls, idle_parts, largest_of_gaps};
 pub use lanes::{Gap, Stretch, Work};
+pub use leads::{Lead, LeadOf, leads};
 pub use runs::{Runs, StreamSum};
 pub use stream_gaps::StreamGap;
 

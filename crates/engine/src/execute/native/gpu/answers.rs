@@ -15,8 +15,8 @@ use nsq_sweep::calls::Call;
 use nsq_sweep::classify::Activity;
 use nsq_sweep::interval::Ruler;
 use nsq_sweep::occupancy::{
-    Decomposition, ExposedPart, Gap, IdleKind, IdlePart, Level, Occupancy, Op, Overlap, Runs, Stream,
-    StreamGap, StreamSum, Stretch, Work,
+    Decomposition, ExposedPart, Gap, IdleKind, IdlePart, Lead, Level, Occupancy, Op, Overlap, Runs,
+    Stream, StreamGap, StreamSum, Stretch, Work,
 };
 use nsq_sweep::projection::{OpKind, Stop};
 use nsq_value::error::{Error, Result};
@@ -86,6 +86,8 @@ pub(in crate::execute::native) struct Answers {
     firsts: OnceLock<HashSet<i64>>,
     /// The runs of short kernels that were asked for.
     pub(super) runs: AskedBy<Runs>,
+    /// The leads of threads, with and without the last wait before the first gap.
+    pub(super) leads: AskedBy<Vec<Lead>>,
     stream_sums: OnceLock<Vec<StreamSum>>,
     /// For each GPU: when the next compute kernel was late because of its thread.
     pub(super) late: OnceLock<Vec<Ruler>>,

@@ -84,7 +84,8 @@ fn answers(
 ) -> Answers {
     let calls = Source { database: database.to_owned(), input: input.clone(), store: Arc::clone(store) };
     let is_read = |any: &[Table]| any.iter().any(|table| tables.contains(table));
-    let explained = [is_read(&[Table::Idle]), is_read(&[Table::ComputeGap, Table::Exposed])];
+    let explained =
+        [is_read(&[Table::Idle]), is_read(&[Table::ComputeGap, Table::Exposed, Table::Lead])];
     Answers::new(named, green_contexts, calls, explained, limits)
 }
 
