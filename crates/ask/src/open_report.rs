@@ -111,13 +111,38 @@ impl OpenReport {
         roots: impl IntoIterator<Item = &'a str>,
         limits: &Limits,
     ) -> Result<(Session, Vec<String>)> {
+        self.begin_sharing(self.shared.clone(), catalog, classes, scope, roots, limits)
+    }
+
+    /// As [`OpenReport::begin_with`], for a part of the time of `whole`: what that session read is not read again.
+    pub(crate) fn begin_part<'a>(
+        &self,
+        whole: &Session,
+        catalog: &'a Catalog,
+        classes: &ClassMaps,
+        scope: &Scope,
+        roots: impl IntoIterator<Item = &'a str>,
+        limits: &Limits,
+    ) -> Result<(Session, Vec<String>)> {
+        self.begin_sharing(self.shared.part_of(whole), catalog, classes, scope, roots, limits)
+    }
+
+    fn begin_sharing<'a>(
+        &self,
+        shared: Shared,
+        catalog: &'a Catalog,
+        classes: &ClassMaps,
+        scope: &Scope,
+        roots: impl IntoIterator<Item = &'a str>,
+        limits: &Limits,
+    ) -> Result<(Session, Vec<String>)> {
         let (scope, of_scope) = self.in_numbers(catalog, scope, limits)?;
         let scope = &scope;
         let mut installation = self.plan(catalog, scope, roots)?;
         installation.classes = classes.clone();
         let mut notes = of_scope;
         notes.append(&mut installation.notes);
-        let (connection, shared) = (self.report.connect()?, self.shared.clone());
+        let connection = self.report.connect()?;
         let session = Session::begin_sharing(connection, &installation, limits, shared)?;
         check_ids(&session, catalog, scope, limits)?;
         Ok((session, notes))

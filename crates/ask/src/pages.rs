@@ -127,7 +127,9 @@ impl<'a> Request<'a> {
                 if !chosen.is_empty() {
                     about.facts.insert("chosen".to_owned(), "steps".to_owned());
                 }
-                let (judged, _) = begin(&within, &request.roots_of_steps(&lacks))?;
+                let roots = request.roots_of_steps(&lacks);
+                let (judged, _) =
+                    open.begin_part(&session, self.catalog, classes, &within, roots, limits)?;
                 let report = request.ask(about, &judged, Some(&session), lacks, limits)?;
                 (report, open.heading(&Scope { steady: true, ..within }))
             }

@@ -26,12 +26,8 @@ found AS MATERIALIZED (
     (
       SELECT
         json_array(
-          sum(min(finding.start_ns + finding.dur_ns, gpu_parts.end_ns) - max(finding.start_ns, gpu_parts.start_ns)),
-          gpu_times(
-            finding.gpu_id,
-            max(finding.start_ns, gpu_parts.start_ns),
-            min(finding.start_ns + finding.dur_ns, gpu_parts.end_ns)
-          ),
+          sum(to_ns - from_ns),
+          gpu_times(gpu_id, from_ns, to_ns),
           -- Waits before the window that delay launches in it.
           (
             SELECT gpu_times(earlier.gpu_id, earlier.start_ns, earlier.start_ns + earlier.dur_ns)
@@ -44,11 +40,7 @@ found AS MATERIALIZED (
           )
         )
       FROM finding
-      JOIN gpu_parts
-        ON gpu_parts.gpu_id = finding.gpu_id
       WHERE finding.query = finding_about.query
-        AND finding.start_ns < gpu_parts.end_ns
-        AND finding.start_ns + finding.dur_ns > gpu_parts.start_ns
     ) AS sums,
     narrows,
     edit,
@@ -59,14 +51,11 @@ found AS MATERIALIZED (
 -- Whether nearly all of the host's work is in no range, and in long intervals.
 host_code AS MATERIALIZED (
   SELECT
-    sum(iif(finding.subject = '(no NVTX range)', finding.dur_ns, 0)) > 0.9 * sum(finding.dur_ns) AS has_no_range,
-    sum(iif(finding.dur_ns >= 5000000, finding.dur_ns, 0)) > 0.9 * sum(finding.dur_ns) AS is_long
+    sum(iif(subject = '(no NVTX range)', dur_ns, 0)) > 0.9 * sum(dur_ns) AS has_no_range,
+    sum(iif(dur_ns >= 5000000, dur_ns, 0)) > 0.9 * sum(dur_ns) AS is_long
   FROM finding
-  JOIN gpu_parts
-    ON gpu_parts.gpu_id = finding.gpu_id
-  WHERE finding.query = 'host_work'
-    AND finding.start_ns < gpu_parts.end_ns
-    AND finding.start_ns + finding.dur_ns > gpu_parts.start_ns
+  WHERE query = 'host_work'
+    AND from_ns IS NOT NULL
 ),
 -- Code of the host, and MPI, after a wait: another fix's. What reads a scalar can read it later.
 other_work AS (

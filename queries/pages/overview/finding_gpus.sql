@@ -35,17 +35,9 @@ spent AS (
   FROM compared
   CROSS JOIN json_rows(
     (
-      SELECT
-        sums_by(
-          min(finding.start_ns + finding.dur_ns, gpu_parts.end_ns) - max(finding.start_ns, gpu_parts.start_ns),
-          finding.gpu_id
-        )
+      SELECT sums_by(finding.to_ns - finding.from_ns, finding.gpu_id)
       FROM finding
-      JOIN gpu_parts
-        ON gpu_parts.gpu_id = finding.gpu_id
       WHERE finding.query = compared.finding
-        AND finding.start_ns < gpu_parts.end_ns
-        AND finding.start_ns + finding.dur_ns > gpu_parts.start_ns
     )
   ) AS spent
 ),

@@ -52,27 +52,15 @@ number AS (
   SELECT query, row_number() OVER (ORDER BY query) - 1 AS bit
   FROM finding_about
 ),
--- Within the window of the GPU. Not stored: its readers look up one query each.
-cut AS NOT MATERIALIZED (
-  SELECT
-    finding.query,
-    finding.gpu_id,
-    finding.subject,
-    max(finding.start_ns, gpu_parts.start_ns) AS start_ns,
-    min(finding.start_ns + finding.dur_ns, gpu_parts.end_ns) AS end_ns
-  FROM finding
-  JOIN gpu_parts
-    ON gpu_parts.gpu_id = finding.gpu_id
-),
 -- How long each set of findings claims the same time, as a sum of powers of two.
 claimed AS MATERIALIZED (
   SELECT value ->> 0 AS mask, value ->> 1 AS dur_ns
   FROM json_each(
     (
-      SELECT overlap_times(cut.gpu_id, number.bit, cut.start_ns, cut.end_ns)
+      SELECT overlap_times(finding.gpu_id, number.bit, finding.from_ns, finding.to_ns)
       FROM number
-      CROSS JOIN cut
-      WHERE cut.query = number.query
+      CROSS JOIN finding
+      WHERE finding.query = number.query
         AND number.bit < 62
     )
   )
@@ -92,11 +80,11 @@ measured AS MATERIALIZED (
       SELECT
         json_array(
           count(*),
-          count(DISTINCT iif(end_ns > start_ns, gpu_id, NULL)),
-          json(top_share(gpu_id, start_ns, end_ns, subject))
+          count(DISTINCT iif(to_ns > from_ns, gpu_id, NULL)),
+          json(top_share(gpu_id, from_ns, to_ns, subject))
         )
-      FROM cut
-      WHERE cut.query = number.query
+      FROM finding
+      WHERE finding.query = number.query
         AND number.bit < 62
     ) AS sums
   FROM number
@@ -154,8 +142,8 @@ machine AS MATERIALIZED (
     ) AS waits_for_ranks,
     -- A tenth of the pages that move make room for others.
     (
-      SELECT 10 * sum(iif(subject GLOB '*, evicted', end_ns - start_ns, 0)) >= sum(end_ns - start_ns)
-      FROM cut
+      SELECT 10 * sum(iif(subject GLOB '*, evicted', to_ns - from_ns, 0)) >= sum(to_ns - from_ns)
+      FROM finding
       WHERE query = 'um_migrations'
     ) AS evicts,
     -- The host works between allocations, as where a library makes a plan or a handle.

@@ -7,7 +7,7 @@ why: To compare the GPUs of a report at a glance, on any report within a second.
 kind: sum
 tags: [cuda, gpu]
 internal: true
-reads: [gpu, gpu_window, judged_window, scope]
+reads: [finding_window, gpu, gpu_window]
 requires: [gpu_window]
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
@@ -34,10 +34,8 @@ see_also: [gpu_time, gpu_strip]
 WITH
 own AS MATERIALIZED (
   SELECT gpu_id, start_ns, end_ns
-  FROM judged_window
-  WHERE step_count IS NOT NULL
-    AND (SELECT min(start_ns) FROM judged_window) = (SELECT start_ns FROM scope)
-    AND (SELECT max(end_ns) FROM judged_window) = (SELECT end_ns FROM scope)
+  FROM finding_window
+  WHERE is_of_steps
 ),
 part AS (
   SELECT gpu_id, start_ns, end_ns, window_ns, compute_ns, exposed_communication_ns, exposed_memory_ns, idle_ns,

@@ -52,16 +52,13 @@ cut AS MATERIALIZED (
   SELECT
     findings.rank,
     finding.gpu_id,
-    max(finding.start_ns, gpu_parts.start_ns) AS start_ns,
-    min(finding.start_ns + finding.dur_ns, gpu_parts.end_ns) AS end_ns
+    finding.from_ns AS start_ns,
+    finding.to_ns AS end_ns
   FROM findings
   JOIN finding
     ON finding.query = findings.finding
-  JOIN gpu_parts
-    ON gpu_parts.gpu_id = finding.gpu_id
   WHERE findings.verdict = 'yes'
-    AND finding.start_ns < gpu_parts.end_ns
-    AND finding.start_ns + finding.dur_ns > gpu_parts.start_ns
+    AND finding.from_ns IS NOT NULL
 ),
 summed AS (
   SELECT

@@ -28,7 +28,7 @@ pub use statement_params::{named_params, typed_params, unknown_param};
 pub use statements::split_statements;
 
 use crate::normalize::{Lack, Presence};
-use nsq_library::catalog::{AskedQuery, Catalog, Kind, KnownBy, Query, line_of};
+use nsq_library::catalog::{AskedQuery, Catalog, FINDING_WINDOWS, Kind, KnownBy, Query, line_of};
 use nsq_value::error::{Error, Result};
 use nsq_value::shell;
 use nsq_value::table::{Column, ResultTable, Type, Unit, Value};
@@ -177,6 +177,7 @@ impl Plan {
                 .chain(asks.iter().flat_map(|asked| &asked.plan.reads))
                 .chain(findings.iter().flatten().flat_map(|asked| &asked.plan.reads))
                 .cloned()
+                .chain(findings.iter().map(|_| FINDING_WINDOWS.to_owned()))
                 // A session knows whether the report has the relations that its plans read.
                 .chain(findings.iter().flatten().flat_map(|asked| asked.plan.required()))
                 .collect(),

@@ -2,7 +2,7 @@
 
 use super::{Asked, AskedFinding, FINDING_ABOUT, Plan};
 use crate::normalize::Installation;
-use nsq_library::catalog::{FINDING_COLUMNS, FINDING_TABLES};
+use nsq_library::catalog::{FINDING_COLUMNS, FINDING_PARTS, FINDING_TABLES, FINDING_WINDOWS};
 use nsq_value::table::Value;
 use std::collections::BTreeMap;
 
@@ -81,14 +81,18 @@ fn push_findings(script: &mut String, findings: &[AskedFinding]) {
         ))
     };
     let [intervals, about] = FINDING_TABLES;
-    let columns = FINDING_COLUMNS.join(", ");
+    let (columns, parts) = (FINDING_COLUMNS.join(", "), FINDING_PARTS.join(", "));
+    let own = FINDING_COLUMNS.map(|column| format!("own.{column}")).join(", ");
     // A statement for each finding: SQLite allows 1000 cursors in one.
-    script.push_str(&format!("CREATE TEMP TABLE {intervals} (query, {columns});\n\n"));
+    script.push_str(&format!("CREATE TEMP TABLE {intervals} (query, {columns}, {parts});\n\n"));
     for finding in findings {
         let sql = with_literals(&finding.plan.sql, &finding.plan.bindings);
         let name = name(finding);
         script.push_str(&format!(
-            "INSERT INTO {intervals}\nSELECT {name}, {columns} FROM (\n{sql}\n);\n\n"
+            "INSERT INTO {intervals}\nSELECT {name}, {own}, max(own.start_ns, win.start_ns), \
+             min(own.start_ns + own.dur_ns, win.end_ns) FROM (\n{sql}\n) AS own\n\
+             LEFT JOIN {FINDING_WINDOWS} AS win\n  ON win.gpu_id = own.gpu_id\n  \
+             AND own.start_ns < win.end_ns\n  AND own.start_ns + own.dur_ns > win.start_ns;\n\n"
         ));
     }
     let mut rows = vec![format!("SELECT {} WHERE 0", nulls(&FINDING_ABOUT))];

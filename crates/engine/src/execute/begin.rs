@@ -21,7 +21,7 @@ pub(super) enum Known {
     /// The native relations of a session with the same installation.
     Natives(Option<Arc<Natives>>),
     /// What sessions with other scopes read.
-    Loads(Option<Arc<Loads>>),
+    Shared(Shared),
 }
 
 /// What the sessions on a report share.
@@ -29,7 +29,16 @@ pub(super) enum Known {
 pub struct Shared {
     /// What they read, if it is kept for the others.
     pub loads: Option<Arc<Loads>>,
-    times: Arc<NamedTimes>,
+    /// The relations of a session on the same scope at all times, of which a session has a part.
+    pub(super) whole: Option<Arc<Natives>>,
+    pub(super) times: Arc<NamedTimes>,
+}
+
+impl Shared {
+    /// The same for a session on a part of the time of `whole`: it reads nothing again.
+    pub fn part_of(&self, whole: &Session) -> Self {
+        Self { whole: whole.natives.clone(), ..self.clone() }
+    }
 }
 
 impl Session {
@@ -42,7 +51,7 @@ impl Session {
 
     /// The times that this session named, for one over its answers.
     pub(super) fn shared(&self) -> Shared {
-        Shared { loads: None, times: Arc::clone(&self.stored.times) }
+        Shared { times: Arc::clone(&self.stored.times), ..Shared::default() }
     }
 
     /// As [`Session::begin`], with what the sessions on the report share. The times of the report are checked with the first
@@ -53,10 +62,9 @@ impl Session {
         limits: &Limits,
         shared: Shared,
     ) -> Result<Self> {
-        let stored = Arc::new(Stored::new(installation, shared.times));
-        let natives = Known::Loads(shared.loads);
-        let session =
-            Self::connect(connection, Arc::new(installation.clone()), natives, stored, limits)?;
+        let stored = Arc::new(Stored::new(installation, Arc::clone(&shared.times)));
+        let (installation, known) = (Arc::new(installation.clone()), Known::Shared(shared));
+        let session = Self::connect(connection, installation, known, stored, limits)?;
         session.are_times_checked.set(false);
         Ok(session)
     }
@@ -79,7 +87,7 @@ impl Session {
             Known::Natives(natives) => {
                 natives.map(|natives| native::share(&connection, natives)).transpose()?
             }
-            Known::Loads(loads) => native::install(&connection, &installation, limits, loads, times)?,
+            Known::Shared(shared) => native::install(&connection, &installation, limits, shared)?,
         };
         let (statements, reveals_secrets) = (&stored.statements, installation.reveals_secrets);
         let rights = guard::make(&mut connection, statements, reveals_secrets, limits, &path)?;
@@ -142,8 +150,9 @@ fn file_of(connection: &Connection) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::normalize::{self, Scope, Selector};
+    use crate::normalize::{self, Attribute, Scope, Selector};
     use nsq_report::schema::Schema;
+    use nsq_value::table::Value;
 
     #[test]
     fn sessions_with_other_scopes_read_the_report_once() {
@@ -182,5 +191,62 @@ mod tests {
         assert_eq!(shared, [alone[0].clone(), alone[1].clone(), alone[0].clone()]);
         // The selection and the relation of each session read the same input.
         assert_eq!(loads.count(), 1);
+    }
+
+    #[test]
+    fn a_part_of_the_time_has_the_same_rows_with_and_without_its_whole() {
+        const RELATIONS: [&str; 20] = [
+            "all_gpu_window",
+            "all_nvtx_op",
+            "compute_gap_part",
+            "doubtful_op",
+            "exposed_part",
+            "gpu_busy",
+            "gpu_gap",
+            "gpu_overlap",
+            "gpu_stream",
+            "gpu_window",
+            "idle_part",
+            "launch",
+            "nvtx_name",
+            "nvtx_op",
+            "nvtx_path",
+            "nvtx_path_kernel",
+            "nvtx_projection",
+            "nvtx_pushpop",
+            "nvtx_range_kernel",
+            "stream_gap",
+        ];
+        let catalog = crate::tests::library();
+        let limits = Limits::default();
+        let begin = |scope: &Scope, shared: Shared| {
+            let connection = Connection::open("../../fixtures/example.sqlite").unwrap();
+            let schema = Schema::read(&connection).unwrap();
+            let installation = normalize::plan(&schema, catalog, scope, RELATIONS).unwrap();
+            Session::begin_sharing(connection, &installation, &limits, shared).unwrap()
+        };
+        let rows = |session: &Session, relation: &str| {
+            let sql = format!("SELECT * FROM {relation}");
+            let plan = Plan::ad_hoc(&sql, ("SQL".to_owned(), 1), catalog);
+            session.table(&plan, &limits).unwrap().rows
+        };
+        for attribute in [Attribute::Thread, Attribute::Process, Attribute::Capture] {
+            let scope = Scope { attribute, ..Scope::default() };
+            let whole = begin(&scope, Shared::default());
+            let all = RELATIONS.map(|relation| rows(&whole, relation));
+            let extent = rows(&whole, "(SELECT min(start_ns), max(end_ns) FROM gpu_overlap)");
+            let [Value::Int(first), Value::Int(last)] = extent[0][..] else { panic!("{extent:?}") };
+            let at = |quarters: i64| Some(first + (last - first) / 4 * quarters);
+            for (start_ns, end_ns) in [(at(1), at(3)), (None, at(2)), (at(2), None), (at(5), at(6))] {
+                let part = Scope { start_ns, end_ns, ..scope.clone() };
+                let alone = begin(&part, Shared::default());
+                let beside = begin(&part, Shared::default().part_of(&whole));
+                let alone = RELATIONS.map(|relation| rows(&alone, relation));
+                assert_ne!(alone, all);
+                for (relation, alone) in RELATIONS.iter().zip(alone) {
+                    assert_eq!(rows(&beside, relation), alone, "{relation} {start_ns:?} {end_ns:?}");
+                }
+            }
+        }
     }
 }

@@ -5,7 +5,7 @@ use super::intervals::Intervals;
 use super::limits::Limits;
 use super::session::Session;
 use crate::compile::{AskedFinding, Plan};
-use nsq_library::catalog::KnownBy;
+use nsq_library::catalog::{FINDING_WINDOWS, KnownBy};
 use nsq_report::schema::quote;
 use nsq_value::error::{Error, Result};
 use nsq_value::table::Value;
@@ -23,7 +23,7 @@ impl Session {
         if let Some(found) = self.found.get() {
             return Ok(Some(Arc::clone(found)));
         }
-        let mut findings = Findings::default();
+        let mut findings = Findings { windows: self.finding_windows()?, ..Findings::default() };
         for asked in asked {
             let lack = self.lack_of(&asked.plan)?;
             if lack.is_none() {
@@ -33,6 +33,17 @@ impl Session {
             findings.about.push(about_row(asked, lack));
         }
         Ok(Some(Arc::clone(self.found.get_or_init(|| Arc::new(findings)))))
+    }
+
+    /// The window of each GPU to which intervals are cut.
+    fn finding_windows(&self) -> Result<Vec<(i64, i64, i64)>> {
+        let statement = format!("SELECT gpu_id, start_ns, end_ns FROM {FINDING_WINDOWS}");
+        self.store_for(&statement)?;
+        let failed = |e| self.explain(&self.limits, e);
+        let mut statement = self.connection.prepare(&statement).map_err(failed)?;
+        let window = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+        let windows = statement.query_map([], window).map_err(failed)?;
+        windows.collect::<rusqlite::Result<_>>().map_err(failed)
     }
 
     /// The intervals of a finding, which nothing else asks any more.

@@ -20,6 +20,8 @@ pub(super) struct Findings {
     pub(super) ends: Vec<usize>,
     /// A row about each finding, with the columns [`FINDING_ABOUT`].
     pub(super) about: Vec<Vec<Value>>,
+    /// Of each GPU: its ID, and the window that intervals are cut to.
+    pub(super) windows: Vec<(i64, i64, i64)>,
 }
 
 impl Findings {
@@ -32,6 +34,13 @@ impl Findings {
     /// Where the rows of a finding begin.
     pub(super) fn first(&self, place: usize) -> usize {
         place.checked_sub(1).map_or(0, |before| self.ends[before])
+    }
+
+    /// Start and end of the part of an interval in the window of its GPU; `None` if it is outside.
+    pub(super) fn part(&self, place: usize, row: usize) -> Option<(i64, i64)> {
+        let (gpu, start, end) = self.intervals[place].1.times(row)?;
+        let &(_, from, to) = self.windows.iter().find(|(of, ..)| *of == gpu)?;
+        (start < to && end > from).then(|| (start.max(from), end.min(to)))
     }
 
     /// Creates the tables.

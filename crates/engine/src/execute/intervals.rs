@@ -1,11 +1,13 @@
 //! The intervals of a finding, each in a few bytes: a large report has a million.
 
+use super::native::texts::Texts;
 use foldhash::HashMap;
 use nsq_library::catalog::FINDING_COLUMNS;
 use nsq_sweep::integers::Integers;
+use nsq_sweep::occupancy::NONE;
 use nsq_value::error::Result;
 use nsq_value::table::{Column, RowSink, Value};
-use std::borrow::Cow;
+use rusqlite::types::ValueRef;
 
 /// The columns [`FINDING_COLUMNS`] of an answer.
 #[derive(Debug, Default)]
@@ -15,11 +17,9 @@ pub(super) struct Intervals {
     gpus: Integers,
     starts: Vec<i64>,
     durations: Integers,
-    /// Places in `names`.
+    /// Places in `texts`; [`NONE`] for null.
     subjects: Vec<u32>,
-    /// Distinct subjects: texts or null.
-    names: Vec<Value>,
-    known: HashMap<Option<String>, u32>,
+    texts: Texts,
     /// Rows with other values, as they are.
     odd: HashMap<usize, [Value; FINDING_COLUMNS.len()]>,
 }
@@ -34,8 +34,8 @@ impl RowSink for Intervals {
     fn row(&mut self, row: &[Value]) -> Result<()> {
         let &[gpu, start, duration, subject] = self.places.as_slice() else { return Ok(()) };
         let subject = match &row[subject] {
-            Value::Null => Some(None),
-            Value::Text(text) => Some(Some(text)),
+            Value::Null => Some(NONE),
+            Value::Text(text) => Some(self.texts.place(text.as_bytes())),
             Value::Int(_) | Value::Real(_) => None,
         };
         let numbers = [gpu, start, duration].map(|place| match row[place] {
@@ -44,13 +44,13 @@ impl RowSink for Intervals {
         });
         let ([gpu, start, duration], subject) = match (numbers, subject) {
             ([Some(gpu), Some(start), Some(duration)], Some(subject)) => {
-                ([gpu, start, duration], self.place(subject))
+                ([gpu, start, duration], subject)
             }
             _ => {
                 let values = self.places.iter().map(|&place| row[place].clone()).collect::<Vec<_>>();
                 let values: std::result::Result<[Value; FINDING_COLUMNS.len()], _> = values.try_into();
                 self.odd.extend(values.ok().map(|values| (self.starts.len(), values)));
-                ([0; 3], 0)
+                ([0; 3], NONE)
             }
         };
         self.gpus.push(gpu);
@@ -66,42 +66,43 @@ impl RowSink for Intervals {
 }
 
 impl Intervals {
-    /// The place of a subject. Consecutive rows often have the same.
-    fn place(&mut self, subject: Option<&String>) -> u32 {
-        let is_it = |place: &&u32| match (&self.names[**place as usize], subject) {
-            (Value::Text(known), Some(text)) => known == text,
-            (known, None) => *known == Value::Null,
-            _ => false,
-        };
-        if self.odd.is_empty()
-            && let Some(&last) = self.subjects.last().filter(is_it)
-        {
-            return last;
-        }
-        let fresh = self.names.len() as u32;
-        let place = *self.known.entry(subject.cloned()).or_insert(fresh);
-        if place == fresh {
-            self.names.push(subject.map_or(Value::Null, |text| Value::Text(text.clone())));
-        }
-        place
-    }
-
     /// The number of rows.
     pub(super) fn len(&self) -> usize {
         self.starts.len()
     }
 
+    /// GPU, start and end of a row; `None` if it has no numbers.
+    pub(super) fn times(&self, row: usize) -> Option<(i64, i64, i64)> {
+        let int = |column: usize| match self.cell(column, row)? {
+            ValueRef::Integer(int) => Some(int),
+            ValueRef::Real(real) => Some(real as i64),
+            _ => None,
+        };
+        let (gpu, start, duration) = (int(0)?, int(1)?, int(2)?);
+        Some((gpu, start, start.saturating_add(duration)))
+    }
+
     /// A value of a row: that of the column of [`FINDING_COLUMNS`] at a place.
-    pub(super) fn cell(&self, column: usize, row: usize) -> Option<Cow<'_, Value>> {
-        if let Some(values) = self.odd.get(&row) {
-            return values.get(column).map(Cow::Borrowed);
+    pub(super) fn cell(&self, column: usize, row: usize) -> Option<ValueRef<'_>> {
+        if !self.odd.is_empty()
+            && let Some(values) = self.odd.get(&row)
+        {
+            return values.get(column).map(|value| match value {
+                Value::Null => ValueRef::Null,
+                Value::Int(int) => ValueRef::Integer(*int),
+                Value::Real(real) => ValueRef::Real(*real),
+                Value::Text(text) => ValueRef::Text(text.as_bytes()),
+            });
         }
-        match column {
-            0 => Some(Cow::Owned(Value::Int(self.gpus.at(row)))),
-            1 => Some(Cow::Owned(Value::Int(self.starts[row]))),
-            2 => Some(Cow::Owned(Value::Int(self.durations.at(row)))),
-            _ => self.names.get(self.subjects[row] as usize).map(Cow::Borrowed),
-        }
+        Some(match column {
+            0 => ValueRef::Integer(self.gpus.at(row)),
+            1 => ValueRef::Integer(self.starts[row]),
+            2 => ValueRef::Integer(self.durations.at(row)),
+            _ => match self.subjects[row] {
+                NONE => ValueRef::Null,
+                place => ValueRef::Text(self.texts.bytes(place)),
+            },
+        })
     }
 }
 
@@ -128,7 +129,12 @@ mod tests {
         rows.iter().try_for_each(|row| intervals.row(row)).unwrap();
         intervals.end().unwrap();
         let value = |row, column: &str| match FINDING_COLUMNS.iter().position(|name| *name == column) {
-            Some(place) => intervals.cell(place, row).unwrap().into_owned(),
+            Some(place) => match intervals.cell(place, row).unwrap() {
+                ValueRef::Integer(number) => int(number),
+                ValueRef::Real(real) => Value::Real(real),
+                ValueRef::Text(bytes) => text(str::from_utf8(bytes).unwrap()),
+                _ => Value::Null,
+            },
             None => Value::Int(1),
         };
         let names = ["subject", "more", "dur_ns", "start_ns", "gpu_id"];

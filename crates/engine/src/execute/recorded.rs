@@ -44,8 +44,9 @@ impl Session {
         }
         let classes = self.installation.classes.clone();
         let installation = Arc::new(Installation { classes, ..Installation::clone(recorded) });
+        let known = Known::Shared(self.shared());
         let stored = Arc::new(Stored::new(&installation, Arc::clone(&self.stored.times)));
-        let session = Self::connect(connection, installation, Known::Loads(None), stored, &self.limits)?;
+        let session = Self::connect(connection, installation, known, stored, &self.limits)?;
         let is_needed =
             session.holds(&format!("EXISTS (SELECT 1 FROM {SUSPECTS}) OR {REPEATS} OR {OPEN}"))?;
         Ok(is_needed.then_some(session))

@@ -86,6 +86,15 @@ impl Input {
         self.reads.contains(relation)
     }
 
+    /// Whether this input reads what `other` reads, and at all times.
+    pub fn covers(&self, other: &Self) -> bool {
+        self.scope == other.scope.at_all_times()
+            && !self.scope.selects_ranges()
+            && !other.scope.touches_start
+            && self.kernel_names >= other.kernel_names
+            && self.reads.is_superset(&other.reads)
+    }
+
     /// Whether reading both inputs gives the same. What follows from the scope's ranges is computed later.
     pub fn reads_same(&self, other: &Self) -> bool {
         let key = |input: &Self| (input.kernel_names, input.scope.attribute == Attribute::Capture);

@@ -196,6 +196,18 @@ impl Scope {
         }
     }
 
+    /// The same scope without a time.
+    pub fn at_all_times(&self) -> Self {
+        Self { start_ns: None, end_ns: None, is_of_steps: false, ..self.clone() }
+    }
+
+    /// Whether something with this start and end is in the time of the scope. The time is half-open: what has no length is
+    /// in it if it starts inside.
+    pub fn has_time(&self, start: i64, end: i64) -> bool {
+        self.start_ns.is_none_or(|from| end > from || start >= from)
+            && self.end_ns.is_none_or(|to| start < to)
+    }
+
     /// Whether the scope leaves out events by time or by NVTX range.
     pub fn limits_time(&self) -> bool {
         self.steady || self.start_ns.is_some() || self.end_ns.is_some() || self.selects_ranges()

@@ -8,6 +8,12 @@ pub const FINDING_TABLES: [&str; 2] = ["finding", "finding_about"];
 /// The columns that every finding has, which are those of the table `finding` after `query`.
 pub const FINDING_COLUMNS: [&str; 4] = ["gpu_id", "start_ns", "dur_ns", "subject"];
 
+/// The columns of the table `finding` after these: start and end of the part in the window of the GPU, null if there is none.
+pub const FINDING_PARTS: [&str; 2] = ["from_ns", "to_ns"];
+
+/// The relation with the window of each GPU to which findings are cut.
+pub const FINDING_WINDOWS: &str = "finding_window";
+
 /// What a finding says about a report that has rows. The rows are the intervals that a perfect fix would
 /// free.
 #[derive(Debug, Clone, Deserialize)]

@@ -34,7 +34,9 @@ pub use classes::{ClassMaps, DEFAULT_CLASSES};
 pub use column::{ColumnSpec, Param, ParamType};
 pub use document::Document;
 pub use entry::FileKind;
-pub use finding::{Confidence, FINDING_COLUMNS, FINDING_TABLES, Finding, KnownBy};
+pub use finding::{
+    Confidence, FINDING_COLUMNS, FINDING_PARTS, FINDING_TABLES, FINDING_WINDOWS, Finding, KnownBy,
+};
 pub use front_matter::{NO_FRONT_MATTER, has_front_matter, line_of};
 pub use header::{
     ArgSpec, AskedQuery, Deprecated, Kind, NsysColumn, NsysLack, NsysReport, NsysUnit, Query,

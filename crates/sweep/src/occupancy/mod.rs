@@ -9,6 +9,7 @@ mod decomposition;
 mod exposed;
 mod idle;
 mod lanes;
+mod leads;
 mod overlaps;
 mod runs;
 mod stream_gaps;
@@ -17,6 +18,7 @@ pub use decomposition::{Decomposition, Overlap, Shares};
 pub use exposed::ExposedPart;
 pub use idle::{IdleKind, IdlePart, ThreadCalls, idle_parts, largest_of_gaps};
 pub use lanes::{Gap, Stretch, Work};
+pub use leads::{Lead, LeadOf, leads};
 pub use runs::{Runs, StreamSum};
 pub use stream_gaps::StreamGap;
 
@@ -140,6 +142,15 @@ impl Occupancy {
             lanes.push(lane);
         }
         Self { ops, streams, window, lanes }
+    }
+
+    /// The operations for which `is_kept` is true, in another window. Streams without operations stay.
+    pub fn within(&self, window: Window, is_kept: impl Fn(&Op) -> bool) -> Self {
+        let kept = || self.ops.iter().filter(|op| is_kept(op));
+        // Its length is not known to `collect`, which would take twice the memory.
+        let mut ops = Vec::with_capacity(kept().count());
+        ops.extend(kept());
+        Self { ops, streams: self.streams.clone(), window, lanes: self.lanes.clone() }
     }
 
     /// The number of lanes on a level.

@@ -6,6 +6,7 @@ use super::{Capture, NONE, Op, OpKind, Range, Ranges, Stop};
 use crate::threads::Threads;
 use std::cmp::Reverse;
 use std::ops;
+use std::sync::Arc;
 
 /// Which threads' launches are attributed to a range.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -59,9 +60,9 @@ pub struct Attribution {
     /// Which threads' launches are attributed to a range.
     pub reach: Reach,
     /// The shortest range around each range, or [`NONE`].
-    pub parent: Vec<u32>,
+    pub parent: Arc<Vec<u32>>,
     /// Number of ancestors of each range.
-    pub depth: Vec<u32>,
+    pub depth: Arc<Vec<u32>>,
     /// The innermost range around each launch, or [`NONE`].
     innermost: Vec<u32>,
     /// For each launch without a range: whether another thread of the process had one open. Empty if none had.
@@ -72,12 +73,12 @@ impl Attribution {
     /// Sorts the capture and finds the nesting of ranges and launches. `None` if it was stopped.
     pub fn new(mut capture: Capture, reach: Reach, stop: Stop<'_>) -> Option<Self> {
         let (threads, share) = (capture.threads.len(), stop.threads());
-        let mut ranges = std::mem::take(&mut capture.ranges);
+        let mut ranges = Arc::unwrap_or_clone(std::mem::take(&mut capture.ranges));
         let (bounds, launched) = share.both(
             || sort_ranges(&mut ranges, threads, share),
             || sort_launches(&mut capture, Reach::Thread, share).1,
         );
-        capture.ranges = ranges;
+        capture.ranges = Arc::new(ranges);
         let (ranges, launches) = (&capture.ranges, &capture.launches);
         let (mut parent, mut innermost) = (vec![NONE; ranges.len()], vec![NONE; launches.len()]);
         let pieces = split(&mut parent, &bounds).into_iter().zip(split(&mut innermost, &launched));
@@ -109,8 +110,31 @@ impl Attribution {
                 attribute_by_process(&capture, &mut parent, &mut innermost, stop)?;
             }
         }
-        let depth = depths(&capture, reach, &parent);
+        let depth = Arc::new(depths(&capture, reach, &parent));
+        let parent = Arc::new(parent);
         Some(Self { capture, reach, parent, depth, innermost, in_other_thread })
+    }
+
+    /// The same with only the operations for which `is_kept` is true, and their launches. The ranges are shared.
+    pub fn within(&self, is_kept: impl Fn(&Op) -> bool) -> Self {
+        let Capture { processes, threads, kernels, ops, launches, ranges } = &self.capture;
+        let mut part = Self {
+            capture: Capture {
+                processes: processes.clone(),
+                threads: threads.clone(),
+                kernels: kernels.clone(),
+                ops: ops.kept(is_kept),
+                launches: launches.clone(),
+                ranges: Arc::clone(ranges),
+            },
+            reach: self.reach,
+            parent: Arc::clone(&self.parent),
+            depth: Arc::clone(&self.depth),
+            innermost: self.innermost.clone(),
+            in_other_thread: self.in_other_thread.clone(),
+        };
+        part.drop_unused_launches();
+        part
     }
 
     /// The innermost range around each launch, or [`NONE`].

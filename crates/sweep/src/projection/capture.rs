@@ -1,6 +1,7 @@
 //! What a capture holds.
 
 use super::{Kernel, Launches, NONE, Ops, Ranges, Thread};
+use std::sync::Arc;
 
 /// The ranges, calls and operations of a report.
 #[derive(Debug, Clone, Default)]
@@ -17,7 +18,7 @@ pub struct Capture {
     /// its creation instead.
     pub launches: Launches,
     /// NVTX ranges.
-    pub ranges: Ranges,
+    pub ranges: Arc<Ranges>,
 }
 
 impl Capture {

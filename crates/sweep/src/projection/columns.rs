@@ -101,23 +101,34 @@ impl Ops {
         self.kinds.append(&mut other.kinds);
     }
 
-    /// Those for which `is_kept` is true.
+    /// Keeps those for which `is_kept` is true.
     pub fn retain(&mut self, is_kept: impl Fn(&Op) -> bool) {
-        let kept: Vec<u32> =
-            (0u32..).zip(self.iter()).filter(|(_, op)| is_kept(op)).map(|(place, _)| place).collect();
-        if kept.len() == self.len() {
-            return;
+        let kept = self.places(is_kept);
+        if kept.len() < self.len() {
+            *self = self.gather(&kept);
         }
-        *self = Self {
-            starts: gathered(&self.starts, &kept),
-            durations: self.durations.gather(&kept),
-            ids: self.ids.gather(&kept),
-            correlations: self.correlations.gather(&kept),
-            processes: gathered(&self.processes, &kept),
-            launches: gathered(&self.launches, &kept),
-            kernels: gathered(&self.kernels, &kept),
-            kinds: gathered(&self.kinds, &kept),
-        };
+    }
+
+    /// Those for which `is_kept` is true.
+    pub fn kept(&self, is_kept: impl Fn(&Op) -> bool) -> Self {
+        self.gather(&self.places(is_kept))
+    }
+
+    fn places(&self, is_kept: impl Fn(&Op) -> bool) -> Vec<u32> {
+        (0u32..).zip(self.iter()).filter(|(_, op)| is_kept(op)).map(|(place, _)| place).collect()
+    }
+
+    fn gather(&self, places: &[u32]) -> Self {
+        Self {
+            starts: gathered(&self.starts, places),
+            durations: self.durations.gather(places),
+            ids: self.ids.gather(places),
+            correlations: self.correlations.gather(places),
+            processes: gathered(&self.processes, places),
+            launches: gathered(&self.launches, places),
+            kernels: gathered(&self.kernels, places),
+            kinds: gathered(&self.kinds, places),
+        }
     }
 
     /// The launch of each operation.

@@ -1,13 +1,18 @@
 //! The intervals of all findings as a relation, which is not copied into a table: a large report has a million rows.
 
 use super::relation::{Access, Cell, Key, Order, Relation};
+use super::texts::readable;
 use crate::execute::findings::Findings;
-use nsq_library::catalog::FINDING_COLUMNS;
-use nsq_value::table::Value;
-use std::borrow::Cow;
+use nsq_library::catalog::{FINDING_COLUMNS, FINDING_PARTS};
+use rusqlite::types::ValueRef;
 use std::ops::Range;
 
-/// The relation `finding`: the name of the query, then [`FINDING_COLUMNS`].
+/// The place of the first of [`FINDING_PARTS`].
+const FROM: usize = 1 + FINDING_COLUMNS.len();
+/// That of the second.
+const TO: usize = FROM + 1;
+
+/// The relation `finding`: the name of the query, then [`FINDING_COLUMNS`] and [`FINDING_PARTS`].
 #[derive(Debug, Clone, Copy)]
 pub(in crate::execute::native) struct Table;
 
@@ -21,7 +26,7 @@ impl Relation for Table {
     }
 
     fn columns(self) -> Vec<&'static str> {
-        std::iter::once("query").chain(FINDING_COLUMNS).collect()
+        std::iter::once("query").chain(FINDING_COLUMNS).chain(FINDING_PARTS).collect()
     }
 
     fn key(self) -> &'static [&'static str] {
@@ -77,15 +82,14 @@ impl Relation for Table {
         let (name, intervals) = &findings.intervals[place];
         match column {
             0 => name.as_str().into(),
-            column => intervals.cell(column - 1, row).map_or(Cell::Null, |value| match value {
-                Cow::Borrowed(Value::Text(text)) => text.as_str().into(),
-                value => match value.into_owned() {
-                    Value::Null => Cell::Null,
-                    Value::Int(int) => int.into(),
-                    Value::Real(real) => Cell::Real(real),
-                    Value::Text(text) => Cell::Text(text.into()),
-                },
-            }),
+            FROM => findings.part(place, row).map(|(from, _)| from).into(),
+            TO => findings.part(place, row).map(|(_, to)| to).into(),
+            column => match intervals.cell(column - 1, row) {
+                Some(ValueRef::Integer(int)) => int.into(),
+                Some(ValueRef::Real(real)) => Cell::Real(real),
+                Some(ValueRef::Text(bytes)) => Cell::Text(readable(bytes)),
+                _ => Cell::Null,
+            },
         }
     }
 }

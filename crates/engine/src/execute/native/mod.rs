@@ -17,9 +17,9 @@ mod store;
 pub(super) mod texts;
 mod vtab;
 
+use super::begin::Shared;
 use super::findings::Findings;
 use super::limits::Limits;
-use super::named_times::NamedTimes;
 use crate::normalize::{IN_WINDOW, Installation, Native, SELECTS_CALL, SELECTS_OP};
 pub use natives::Natives;
 use nsq_library::catalog::Rules;
@@ -61,22 +61,27 @@ pub(super) fn install(
     connection: &Connection,
     installation: &Installation,
     limits: &Limits,
-    loads: Option<Arc<Loads>>,
-    times: &Arc<NamedTimes>,
+    Shared { loads, whole, times }: Shared,
 ) -> Result<Option<Arc<Natives>>> {
     if installation.inputs.is_empty() {
         return Ok(None);
     }
-    let rules = match &loads {
-        Some(loads) => loads.rules(&installation.rules),
-        None => Arc::new(NameRules::new(installation.rules.clone())),
+    let rules = match (&whole, &loads) {
+        (Some(whole), _) => Arc::clone(&whole.rules),
+        (None, Some(loads)) => loads.rules(&installation.rules),
+        (None, None) => Arc::new(NameRules::new(installation.rules.clone())),
+    };
+    let store = match &whole {
+        Some(whole) => Arc::clone(&whole.store),
+        None => Arc::new(Store::knowing(times)),
     };
     let natives = Arc::new(Natives {
         natives: installation.natives.clone(),
         inputs: installation.inputs.clone(),
         rules,
-        store: Arc::new(Store::knowing(Arc::clone(times))),
+        store,
         loads,
+        whole,
         projections: installation.inputs.iter().map(|_| OnceLock::new()).collect(),
         occupancies: installation.inputs.iter().map(|_| OnceLock::new()).collect(),
         ..Natives::new(connection, limits)

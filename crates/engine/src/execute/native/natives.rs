@@ -37,6 +37,8 @@ pub struct Natives {
     pub(super) store: Arc<Store>,
     pub(super) limits: Limits,
     pub(super) loads: Option<Arc<nvtx::Loads>>,
+    /// The relations of the session on all times of which this one has a part.
+    pub(super) whole: Option<Arc<Self>>,
     pub(super) projections: Vec<OnceLock<Arc<nvtx::Answers>>>,
     pub(super) occupancies: Vec<OnceLock<Arc<gpu::Answers>>>,
     /// The operations and calls in the selected NVTX ranges. Set if the scope selects ranges and a
@@ -77,22 +79,53 @@ impl Natives {
         Sources { database: &self.database, store: &self.store, loads, limits: &self.limits }
     }
 
+    /// The session on all times and its input that reads what an input reads, and whether that has a time.
+    fn whole_of(&self, input: usize) -> Option<(&Self, usize, bool)> {
+        let (whole, input) = (self.whole.as_deref()?, &self.inputs[input]);
+        let place = whole.inputs.iter().position(|known| known.covers(input))?;
+        Some((whole, place, whole.inputs[place].scope != input.scope))
+    }
+
     /// The NVTX projection of an input, computed on first use.
     fn projection(&self, input: usize) -> rusqlite::Result<Arc<nvtx::Answers>> {
-        self.once(&self.projections[input], &self.projecting, || {
-            nvtx::project(&self.sources(), &self.inputs[input], &self.rules)
+        let known = match self.whole_of(input) {
+            Some((whole, place, false)) => return whole.projection(place),
+            Some((whole, place, true)) => whole.projections[place].get(),
+            None => None,
+        };
+        let (from, of) = (self.sources(), &self.inputs[input]);
+        self.once(&self.projections[input], &self.projecting, || match known {
+            Some(whole) => nvtx::part(whole, &from, of),
+            None => nvtx::project(&from, of, &self.rules),
         })
     }
 
     /// The GPU occupancy of an input, computed on first use.
     fn occupancy(&self, input: usize) -> rusqlite::Result<Arc<gpu::Answers>> {
-        self.once(&self.occupancies[input], &self.occupying, || {
-            let of_input = self.natives.iter().filter(|native| native.input == input);
-            let tables = of_input.filter_map(|native| gpu::Table::named(&native.relation));
-            let (tables, input): (Vec<_>, _) = (tables.collect(), &self.inputs[input]);
-            let selection = self.selection.get().filter(|_| input.scope.selects_ranges());
-            gpu::occupy(&self.sources(), input, &tables, selection)
+        let tables = self.gpu_tables(input);
+        let whole = self.whole_of(input).filter(|&(whole, place, _)| {
+            let all = whole.gpu_tables(place);
+            tables.iter().all(|table| all.contains(table))
+        });
+        let known = match whole {
+            Some((whole, place, false)) => return whole.occupancy(place),
+            Some((whole, place, true)) => whole.occupancies[place].get(),
+            None => None,
+        };
+        let (from, of) = (self.sources(), &self.inputs[input]);
+        self.once(&self.occupancies[input], &self.occupying, || match known {
+            Some(whole) => Ok(gpu::part(whole, &from, of, &tables)),
+            None => {
+                let selection = self.selection.get().filter(|_| of.scope.selects_ranges());
+                gpu::occupy(&from, of, &tables, selection)
+            }
         })
+    }
+
+    /// The relations on the GPU occupancy of an input.
+    fn gpu_tables(&self, input: usize) -> Vec<gpu::Table> {
+        let of_input = self.natives.iter().filter(|native| native.input == input);
+        of_input.filter_map(|native| gpu::Table::named(&native.relation)).collect()
     }
 
     /// GPU time in the ranges that the scope selects, else in ranges with these names, by each rule of
@@ -157,6 +190,10 @@ impl Natives {
 
     /// Takes the error of this thread's last statement, if a native relation caused it.
     pub(in crate::execute) fn failure(&self) -> Option<Error> {
+        self.own_failure().or_else(|| self.whole.as_ref()?.failure())
+    }
+
+    fn own_failure(&self) -> Option<Error> {
         let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
         let own = failures.iter().rposition(|(thread, _)| *thread == current().id())?;
         let (_, error) = failures.swap_remove(own);

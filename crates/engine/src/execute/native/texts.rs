@@ -53,7 +53,7 @@ impl Texts {
         place
     }
 
-    pub(super) fn bytes(&self, place: u32) -> &[u8] {
+    pub(in crate::execute) fn bytes(&self, place: u32) -> &[u8] {
         match self.other(place) {
             Some(other) => other,
             None => self.known(place).as_bytes(),

@@ -15,13 +15,13 @@ use nsq_sweep::calls::Call;
 use nsq_sweep::classify::Activity;
 use nsq_sweep::interval::Ruler;
 use nsq_sweep::occupancy::{
-    Decomposition, ExposedPart, Gap, IdleKind, IdlePart, Level, Occupancy, Op, Overlap, Runs, Stream,
-    StreamGap, StreamSum, Stretch, Work,
+    Decomposition, ExposedPart, Gap, IdleKind, IdlePart, Lead, Level, Occupancy, Op, Overlap, Runs,
+    Stream, StreamGap, StreamSum, Stretch, Work,
 };
 use nsq_sweep::projection::{OpKind, Stop};
 use nsq_value::error::{Error, Result};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// The values of column `activity` in `gpu_busy`.
 pub(super) const ACTIVITIES: [(&str, Option<Activity>); 4] = [
@@ -51,7 +51,7 @@ pub(super) const ROW: usize = (1 << SHIFT) - 1;
 pub(in crate::execute::native) struct Answers {
     pub(super) occupancy: Occupancy,
     /// What operations are called.
-    pub(super) labels: Labels,
+    pub(super) labels: Arc<Labels>,
     pub(super) limits: Limits,
     /// A computation was stopped, so some data is missing and no row may be used.
     pub(super) is_stopped: AtomicBool,
@@ -75,7 +75,7 @@ pub(in crate::execute::native) struct Answers {
     /// Where the calls are that explain idle time.
     pub(super) calls: Source,
     /// The kind, row and green context of each operation in one, sorted.
-    green_contexts: Vec<(OpKind, i64, i64)>,
+    pub(super) green_contexts: Arc<Vec<(OpKind, i64, i64)>>,
     /// Which gaps are explained, as in [`GAPS_OF`].
     explained: [bool; GAPS_OF.len()],
     /// The parts of these gaps.
@@ -86,6 +86,8 @@ pub(in crate::execute::native) struct Answers {
     firsts: OnceLock<HashSet<i64>>,
     /// The runs of short kernels that were asked for.
     pub(super) runs: AskedBy<Runs>,
+    /// The leads of threads, with and without the last wait before the first gap.
+    pub(super) leads: AskedBy<Vec<Lead>>,
     stream_sums: OnceLock<Vec<StreamSum>>,
     /// For each GPU: when the next compute kernel was late because of its thread.
     pub(super) late: OnceLock<Vec<Ruler>>,
@@ -100,8 +102,8 @@ pub(in crate::execute::native) struct Answers {
 impl Answers {
     /// `explained`: which gaps are, as in [`GAPS_OF`].
     pub(super) fn new(
-        (occupancy, labels): (Occupancy, Labels),
-        green_contexts: Vec<(OpKind, i64, i64)>,
+        (occupancy, labels): (Occupancy, Arc<Labels>),
+        green_contexts: Arc<Vec<(OpKind, i64, i64)>>,
         calls: Source,
         explained: [bool; GAPS_OF.len()],
         limits: &Limits,

@@ -4,7 +4,9 @@ use super::answers::{AMONG, Answers, ROW, SHIFT};
 use crate::execute::native::asked::Asked;
 use crate::execute::native::ids;
 use crate::execute::native::relation::Cell;
-use nsq_sweep::occupancy::{Decomposition, Gap, Level, NONE, Overlap, Runs, Shares, Stream};
+use nsq_sweep::occupancy::{
+    Decomposition, Gap, Lead, LeadOf, Level, NONE, Overlap, Runs, Shares, Stream,
+};
 use nsq_sweep::steps::Kind;
 use std::cell::OnceCell;
 
@@ -202,6 +204,52 @@ pub(super) const RUN: &[Column] = &[
     ("before_name_id", |a, i, _| in_run(a, i, |gap| name_id(a, gap.before))),
     ("after_id", |a, i, _| in_run(a, i, |gap| a.op(gap.after).map(|op| op.id).into())),
     ("after_name_id", |a, i, _| in_run(a, i, |gap| name_id(a, gap.after))),
+];
+
+pub(super) const LEAD: &[Column] = &[
+    ("gpu_id", |_, _, asked| asked.asked.map(|(gpu, _)| gpu).into()),
+    ("starts_ahead", |_, _, asked| asked.asked.map(|(_, starts_ahead)| starts_ahead).into()),
+    ("global_tid", |a, i, _| a.lead(i).and_then(|lead| a.thread_of(lead)).into()),
+    ("lead_id", |a, i, _| a.lead(i).map(|lead| i64::from(lead.number)).into()),
+    ("is_gap", |a, i, _| a.lead(i).map(|lead| i64::from(a.gap_of(lead).is_some())).into()),
+    ("is_other", |a, i, _| {
+        let is_other = |lead: &Lead| match lead.of {
+            LeadOf::Wait(_) => true,
+            LeadOf::Gap { has_other_cause, .. } => has_other_cause,
+        };
+        a.lead(i).map(|lead| i64::from(is_other(lead))).into()
+    }),
+    ("start_ns", |a, i, _| {
+        let start = |lead: &Lead| a.gap_of(lead).map_or(lead.at - 1, |gap| gap.start);
+        a.lead(i).map(start).into()
+    }),
+    ("at_ns", |a, i, _| a.lead(i).map(|lead| lead.at).into()),
+    ("lost_ns", |a, i, _| {
+        let lost = |lead: &Lead| match lead.of {
+            LeadOf::Wait(_) => 0,
+            LeadOf::Gap { lost, .. } => lost,
+        };
+        a.lead(i).map(lost).into()
+    }),
+    ("gap_ns", |a, i, _| {
+        let gap = a.lead(i).and_then(|lead| a.gap_of(lead));
+        gap.map(|gap| gap.end.saturating_sub(gap.start)).into()
+    }),
+    ("wait_ns", |a, i, _| {
+        let wait = a.lead(i).and_then(|lead| a.wait_of(lead));
+        wait.map(|call| call.end.saturating_sub(call.start)).into()
+    }),
+    ("api_name", |a, i, _| {
+        let wait = a.lead(i).and_then(|lead| a.wait_of(lead));
+        wait.and_then(|call| a.idle().functions.get(call.name as usize)).map(String::as_str).into()
+    }),
+    ("after_id", |a, i, _| {
+        let after = |lead: &Lead| match a.gap_of(lead) {
+            Some(gap) => a.op(gap.after).map(|op| op.id),
+            None => Some(0),
+        };
+        a.lead(i).and_then(after).into()
+    }),
 ];
 
 pub(super) const STREAM: &[Column] = &[

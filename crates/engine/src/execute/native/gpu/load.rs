@@ -25,11 +25,12 @@ const GRAPH: &str = "[CUDA graph]";
 
 /// Reads the operations that an input asks for. `tables`: the relations on them.
 pub(in crate::execute::native) fn occupy(
-    &Sources { database, store, limits, .. }: &Sources<'_>,
+    from: &Sources<'_>,
     input: &Input,
     tables: &[Table],
     selection: Option<&Selection>,
 ) -> Result<Answers> {
+    let &Sources { database, store, limits, .. } = from;
     let mut reader = Reader::new(database, &input.statements, &store.free, limits);
     let gpus = read_gpus(&mut reader, input)?;
     let mut ids = Ids { gpus, ..Ids::default() };
@@ -45,25 +46,47 @@ pub(in crate::execute::native) fn occupy(
         }
     }
     // Only operations are removed. Streams stay, so a GPU without work in the window counts as idle.
-    let (from, to) = (input.scope.start_ns, input.scope.end_ns);
     let windows = selection.and_then(|selection| selection.windows.as_ref());
     ops.retain(|op| {
-        from.is_none_or(|from| op.end > from || op.start >= from)
-            && to.is_none_or(|to| op.start < to)
+        input.scope.has_time(op.start, op.end)
             && windows.is_none_or(|windows| overlaps(windows, op.start, op.end))
             && selection.is_none_or(|selection| selection.ops.contains(&(op.kind, op.id)))
     });
     if limits::is_over(limits) {
         return Err(guard::stopped(limits));
     }
-    let window = window(&input.scope, selection);
-    let (streams, labels) = (ids.streams.values, ids.labels);
+    let occupancy = Occupancy::new(ops, ids.streams.values, window(&input.scope, selection));
+    ids.green_contexts.sort_unstable();
+    let (labels, green_contexts) = (Arc::new(ids.labels), Arc::new(ids.green_contexts));
+    Ok(answers((occupancy, labels), green_contexts, from, input, tables))
+}
+
+/// The same for an input of which `whole` has all times.
+pub(in crate::execute::native) fn part(
+    whole: &Answers,
+    from: &Sources<'_>,
+    input: &Input,
+    tables: &[Table],
+) -> Answers {
+    let scope = &input.scope;
+    let is_kept = |op: &Op| scope.has_time(op.start, op.end);
+    let occupancy = whole.occupancy.within(window(scope, None), is_kept);
+    let (labels, green_contexts) = (Arc::clone(&whole.labels), Arc::clone(&whole.green_contexts));
+    answers((occupancy, labels), green_contexts, from, input, tables)
+}
+
+fn answers(
+    named: (Occupancy, Arc<Labels>),
+    green_contexts: Arc<Vec<(OpKind, i64, i64)>>,
+    &Sources { database, store, limits, .. }: &Sources<'_>,
+    input: &Input,
+    tables: &[Table],
+) -> Answers {
     let calls = Source { database: database.to_owned(), input: input.clone(), store: Arc::clone(store) };
     let is_read = |any: &[Table]| any.iter().any(|table| tables.contains(table));
-    let explained = [is_read(&[Table::Idle]), is_read(&[Table::ComputeGap, Table::Exposed])];
-    let occupancy = Occupancy::new(ops, streams, window);
-    ids.green_contexts.sort_unstable();
-    Ok(Answers::new((occupancy, labels), ids.green_contexts, calls, explained, limits))
+    let explained =
+        [is_read(&[Table::Idle]), is_read(&[Table::ComputeGap, Table::Exposed, Table::Lead])];
+    Answers::new(named, green_contexts, calls, explained, limits)
 }
 
 fn overlaps(windows: &TimeSet, start: i64, end: i64) -> bool {

@@ -17,5 +17,5 @@ mod steps;
 mod tables;
 
 pub(super) use answers::Answers;
-pub(super) use load::occupy;
+pub(super) use load::{occupy, part};
 pub(super) use tables::Table;

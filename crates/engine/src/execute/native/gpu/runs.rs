@@ -1,8 +1,10 @@
-//! Orders and marks of the parts of gaps, and runs of short kernels.
+//! Orders and marks of the parts of gaps, runs of short kernels, and leads of threads.
 
-use super::answers::{Answers, IDLE_PART, ROW, SHIFT};
+use super::answers::{Answers, COMPUTE_GAP_PART, IDLE_PART, ROW, SHIFT};
 use crate::execute::native::asked::Asked;
-use nsq_sweep::occupancy::{Gap, IdleKind, Runs, largest_of_gaps};
+use nsq_sweep::calls::Call;
+use nsq_sweep::occupancy::{Gap, IdleKind, Lead, LeadOf, Runs, largest_of_gaps, leads};
+use std::ops::Range;
 
 impl Answers {
     /// Whether a row of `idle_part` or `compute_gap_part` stands for its gap.
@@ -38,6 +40,48 @@ impl Answers {
     /// A row of `kernel_run`: the runs with their limits, and the row's place among their gaps.
     pub(super) fn run(&self, index: usize) -> Option<(&Asked<Runs>, usize)> {
         Some((self.runs.at(index >> SHIFT)?, index & ROW))
+    }
+
+    /// The rows of `thread_lead` of a GPU.
+    pub(super) fn leads_of(&self, gpu_id: i64, starts_ahead: i64) -> Range<usize> {
+        let make = || {
+            let (calls, idle) = (&self.launches().calls, self.idle());
+            let waits = idle.functions.iter().map(|function| function.contains("Synchronize"));
+            let gaps = (self.gaps_of_gpus(COMPUTE_GAP_PART), &idle.parts[COMPUTE_GAP_PART][..]);
+            leads(gaps, calls, &waits.collect::<Vec<_>>(), starts_ahead != 0)
+        };
+        let (place, leads) = self.leads.find(&[starts_ahead], make);
+        let gpu = |lead: &Lead| self.gpu(lead.lane as usize).gpu_id;
+        // They come lane by lane, and lanes by GPU.
+        let from = leads.partition_point(|lead| gpu(lead) < gpu_id);
+        let to = leads.partition_point(|lead| gpu(lead) <= gpu_id);
+        place << SHIFT | from..place << SHIFT | to
+    }
+
+    /// A row of `thread_lead`.
+    pub(super) fn lead(&self, index: usize) -> Option<&Lead> {
+        self.leads.at(index >> SHIFT)?.answer.get(index & ROW)
+    }
+
+    /// Its thread.
+    pub(super) fn thread_of(&self, lead: &Lead) -> Option<i64> {
+        self.idle().threads.get(lead.thread as usize).copied()
+    }
+
+    /// The gap that it is.
+    pub(super) fn gap_of(&self, lead: &Lead) -> Option<&Gap> {
+        match lead.of {
+            LeadOf::Gap { gap, .. } => self.gaps_of_gpus(COMPUTE_GAP_PART).get(gap as usize),
+            LeadOf::Wait(_) => None,
+        }
+    }
+
+    /// The call that it is.
+    pub(super) fn wait_of(&self, lead: &Lead) -> Option<Call> {
+        match lead.of {
+            LeadOf::Gap { .. } => None,
+            LeadOf::Wait(call) => self.launches().calls.get(call),
+        }
     }
 
     /// The gap of a row of `kernel_run`.

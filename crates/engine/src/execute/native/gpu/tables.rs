@@ -2,7 +2,7 @@
 
 use super::answers::{ACTIVITIES, AMONG, Answers, COMPUTE_GAP_PART, HIDEABLE, IDLE_PART, SHIFT};
 use super::columns::{
-    AT, BUSY, CALL, Column, DOUBT, EXPOSED, GAP, IDLE, LAUNCH, OVERLAP, REPEATED, RUN, STREAM,
+    AT, BUSY, CALL, Column, DOUBT, EXPOSED, GAP, IDLE, LAUNCH, LEAD, OVERLAP, REPEATED, RUN, STREAM,
     STREAM_GAP, Spent, WINDOW,
 };
 use super::doubts::Doubt;
@@ -46,6 +46,7 @@ pub(in crate::execute::native) enum Table {
     Gap,
     Idle,
     Launch,
+    Lead,
     Overlap,
     Critical,
     Repeated,
@@ -68,6 +69,7 @@ impl Table {
             Self::Gap => GAP,
             Self::Idle | Self::ComputeGap => IDLE,
             Self::Launch => LAUNCH,
+            Self::Lead => LEAD,
             Self::Overlap => OVERLAP,
             Self::Critical => CRITICAL,
             Self::Repeated => REPEATED,
@@ -99,7 +101,7 @@ impl Table {
             Self::Launch => vec![answers.launches().launched.len()],
             Self::Overlap => vec![answers.occupancy.ops.len()],
             // Only look-ups have rows: without limits there are no runs.
-            Self::At | Self::Run | Self::ReplayedWindow => Vec::new(),
+            Self::At | Self::Lead | Self::Run | Self::ReplayedWindow => Vec::new(),
             Self::Critical => vec![answers.critical_rows()],
             Self::Repeated => vec![answers.steps().len()],
             Self::Replayed => vec![answers.find_replayed("").len()],
@@ -125,6 +127,7 @@ impl Relation for Table {
             "gpu_gap" => Some(Self::Gap),
             "idle_part" => Some(Self::Idle),
             "launch" => Some(Self::Launch),
+            "thread_lead" => Some(Self::Lead),
             "kernel_run" => Some(Self::Run),
             "critical_part" => Some(Self::Critical),
             "repeated_step" => Some(Self::Repeated),
@@ -153,6 +156,7 @@ impl Relation for Table {
             Self::Exposed => &["activity"],
             Self::Gap => &["level"],
             Self::Launch | Self::Overlap => &["op_kind", "op_id"],
+            Self::Lead => &["gpu_id", "starts_ahead"],
             Self::StreamGap => &["among"],
             Self::Window => &["start_ns", "end_ns"],
             Self::Run => &["longest_ns", "below_ns"],
@@ -216,7 +220,7 @@ impl Relation for Table {
 
     fn is_asked_by_key(self) -> bool {
         matches!(self, Self::At | Self::Critical | Self::Replayed | Self::ReplayedWindow)
-            || matches!(self, Self::Run | Self::Window)
+            || matches!(self, Self::Lead | Self::Run | Self::Window)
     }
 
     fn is_found_exactly(self) -> bool {
@@ -228,6 +232,7 @@ impl Relation for Table {
                 | Self::Critical
                 | Self::Exposed
                 | Self::Gap
+                | Self::Lead
                 | Self::Replayed
                 | Self::ReplayedWindow
                 | Self::Run
@@ -240,7 +245,7 @@ impl Relation for Table {
         match self {
             Self::Replayed | Self::Run | Self::StreamGap => 1_000_000,
             Self::Busy | Self::ComputeGap | Self::Exposed | Self::Gap | Self::Idle => 100_000,
-            Self::Critical => 10_000,
+            Self::Critical | Self::Lead => 10_000,
             Self::Call | Self::Doubt => 100,
             Self::At
             | Self::Launch
@@ -352,6 +357,10 @@ impl Relation for Table {
             Self::Window if key.number(0).is_some() && key.number(1).is_some() => {
                 0..answers.decompositions().len()
             }
+            Self::Lead => key
+                .number(0)
+                .zip(key.number(1))
+                .map_or(0..0, |(gpu, starts_ahead)| answers.leads_of(gpu, starts_ahead)),
             Self::Run => {
                 let asked = key.number(0).zip(key.number(1));
                 asked.map_or(0..0, |(longest, below)| {

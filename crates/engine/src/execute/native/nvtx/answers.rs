@@ -93,6 +93,13 @@ impl Answers {
         }
     }
 
+    /// Those of another projection of the same ranges, for a scope that selects none.
+    pub(super) fn with(&self, projection: Projection, scope: Scope, limits: &Limits) -> Self {
+        let (names, kernel_names) = (Arc::clone(&self.names), Arc::clone(&self.kernel_names));
+        let rules = Arc::clone(&self.rules);
+        Self::new(projection, names, kernel_names, rules, scope, RangeScope::default(), limits)
+    }
+
     pub(super) fn ranges(&self) -> &Ranges {
         &self.projection.attribution.capture.ranges
     }
@@ -109,9 +116,8 @@ impl Answers {
         if !scope.processes.is_empty() && !scope.processes.contains(&pid) {
             return false;
         }
-        let is_in_time = scope.start_ns.is_none_or(|from| range.end > from || range.start >= from)
-            && scope.end_ns.is_none_or(|to| range.start < to);
-        let is_selected = is_in_time && self.selected.holds_range(&self.projection.attribution, &range);
+        let is_selected = scope.has_time(range.start, range.end)
+            && self.selected.holds_range(&self.projection.attribution, &range);
         is_selected || self.projection.has_work(index)
     }
 

@@ -43,6 +43,14 @@ pub(super) fn project(from: &Sources<'_>, input: &Input, rules: &Arc<NameRules>)
     Ok(Answers::new(projection, names, kernel_names, rules, scope.clone(), ranges, limits))
 }
 
+/// The same for an input of which `whole` has all times.
+pub(super) fn part(whole: &Answers, from: &Sources<'_>, input: &Input) -> Result<Answers> {
+    let scope = &input.scope;
+    let attribution = whole.projection.attribution.within(|op| scope.has_time(op.start, op.end));
+    let projection = load::project(attribution, None, from.limits, from.database)?;
+    Ok(whole.with(projection, scope.clone(), from.limits))
+}
+
 /// Finds the operations and calls in the NVTX ranges that the scope selects. Registers the selection
 /// functions on `connection`, if given.
 pub(super) fn select(

@@ -13,6 +13,7 @@ use nsq_value::error::{Error, Result};
 use std::collections::hash_map::Entry;
 use std::hash::Hash;
 use std::mem;
+use std::sync::Arc;
 
 /// The event type of a domain's creation.
 const DOMAIN_CREATED: i64 = 75;
@@ -292,6 +293,7 @@ pub(super) fn renumber(capture: &mut Capture, ranges: Ranges, ids: &Interners, s
         ops.processes_mut().iter_mut().for_each(|process| *process = process_of[*process as usize]);
         launches.threads_mut().for_each(|thread| *thread = thread_of[*thread as usize]);
     };
-    (capture.ranges, ()) = share.both(|| ranges.renumbered(&thread_of), renumber_rest);
+    let (ranges, ()) = share.both(|| ranges.renumbered(&thread_of), renumber_rest);
+    capture.ranges = Arc::new(ranges);
     (capture.processes, capture.threads) = (all, sorted);
 }
