@@ -67,8 +67,8 @@ followed AS (
 SELECT
   gpu_id,
   start_ns,
-  iif(is_for_gpu AND is_next_for_gpu AND next_ns - end_ns BETWEEN 0 AND :handling, next_ns, end_ns) - start_ns
-    AS dur_ns,
+  iif(is_for_gpu AND is_next_for_gpu AND next_ns - end_ns BETWEEN 0 AND :handling, next_ns, end_ns)
+    - start_ns AS dur_ns,
   subject,
   size_bytes,
   op_id
