@@ -14,7 +14,7 @@ columns:
   - {name: line, type: int, doc: "Line of the function in file_name; null as file_name is."}
   - {name: module_name, type: text, doc: "Module of PyTorch that is called, such as Linear_0; null for other functions."}
   - {name: is_torch, type: bool, doc: "Whether file_name belongs to PyTorch; null as file_name is."}
-  - {name: is_program, type: bool, doc: "Whether it may be work of the program: not where is_torch, except in torch/cuda, torch/optim and torch/utils/data, and not where Python waits for another thread or process (multiprocessing, queue.py, selectors.py, threading.py); null as file_name is."}
+  - {name: is_program, type: bool, doc: "Whether it may be work of the program: not where is_torch, except in torch/cuda, torch/optim, torch/utils/data and collectives of objects, and not where Python waits for another thread or process (multiprocessing, queue.py, selectors.py, threading.py); null as file_name is."}
   - {name: pid, type: id, doc: "Operating system process ID; 0 for threads that the profiler does not know."}
   - {name: tid, type: id, doc: "Operating system thread ID; 0 as pid is."}
   - {name: global_pid, type: id, doc: "Process ID, unique across hosts and VMs."}
@@ -84,6 +84,8 @@ owned AS MATERIALIZED (
       OR file_name GLOB '*torch/cuda/*'
       OR file_name GLOB '*torch/optim/*'
       OR file_name GLOB '*torch/utils/data/*'
+      -- Objects of Python are pickled and sent by the CPU.
+      OR file_name GLOB '*torch/distributed/distributed_c10d.py' AND function_name GLOB '*_object*'
     )
     AND NOT file_name GLOB '*multiprocessing/*'
     AND NOT path GLOB '*/queue.py'

@@ -1,6 +1,6 @@
 /*---
 name: kernel_trend
-version: 2
+version: 3
 title: Trend of the kernel with the most time
 summary: How the grid and the time of the largest kernel change over the capture.
 why: A grid that stays while the time falls may launch blocks that have nothing to do.
@@ -21,6 +21,7 @@ columns:
   - {name: last_ns, type: duration, unit: ns, label: "at last", priority: 0, doc: "Mean time of the last tenth."}
   - {name: least_ns, type: duration, unit: ns, label: "shortest", priority: 1, doc: "Time of the shortest launch: what a launch of these blocks takes with the least work."}
   - {name: total_ns, type: duration, unit: ns, label: "total", priority: 1, doc: "Time of all launches."}
+  - {name: is_falling, type: bool, priority: 1, doc: "1 if no tenth of the launches takes more than 1.05 times as long as the one before; 0 where they get longer again, as of a kernel that each step uses for several sizes."}
 limits: That the work shrinks is a guess from the time. Clocks that rise shorten kernels, too, but little.
 ---*/
 WITH
@@ -36,7 +37,7 @@ largest AS MATERIALIZED (
   ORDER BY total_ns DESC, name_id
   LIMIT 1
 ),
-launched AS (
+launched AS MATERIALIZED (
   SELECT
     coalesce(short_name, kernel_name) AS kernel_name,
     dur_ns,
@@ -46,6 +47,15 @@ launched AS (
   FROM largest
   CROSS JOIN kernel
   WHERE kernel.name_id = largest.name_id
+),
+tenth AS (
+  SELECT part, avg(dur_ns) AS mean_ns
+  FROM launched
+  GROUP BY part
+),
+compared AS (
+  SELECT max(mean_ns > 1.05 * lag_ns) AS rises
+  FROM (SELECT mean_ns, lag(mean_ns) OVER (ORDER BY part) AS lag_ns FROM tenth)
 )
 SELECT
   min(kernel_name) AS kernel_name,
@@ -56,7 +66,8 @@ SELECT
   CAST(avg(iif(part = 6, dur_ns, NULL)) AS INTEGER) AS middle_ns,
   CAST(avg(iif(part = 10, dur_ns, NULL)) AS INTEGER) AS last_ns,
   min(dur_ns) AS least_ns,
-  sum(dur_ns) AS total_ns
+  sum(dur_ns) AS total_ns,
+  NOT (SELECT coalesce(rises, 0) FROM compared) AS is_falling
 FROM launched
 HAVING count(*) >= :least
 ORDER BY kernel_name
