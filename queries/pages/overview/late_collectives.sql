@@ -44,7 +44,7 @@ same_size AS MATERIALIZED (
   GROUP BY gpu_id, operation, size_bytes
   HAVING count(*) >= 8
 ),
--- Of a program with one bucket of each size in a step, one bucket may be late in each.
+-- A program with one bucket of each size in a step may have a late bucket in each.
 by_byte AS MATERIALIZED (
   SELECT
     gpu_id,
