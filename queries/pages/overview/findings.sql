@@ -152,8 +152,8 @@ machine AS MATERIALIZED (
     (
       SELECT 2 * sum(gap_ns >= 15000) >= count(*)
       FROM (
-        SELECT start_ns - lag(end_ns) OVER (PARTITION BY gpu_id ORDER BY start_ns) AS gap_ns
-        FROM cut
+        SELECT from_ns - lag(to_ns) OVER (PARTITION BY gpu_id ORDER BY from_ns) AS gap_ns
+        FROM finding
         WHERE query = 'exposed_communication'
       )
     )

@@ -403,11 +403,7 @@ fn small_collectives_that_take_the_time_have_a_fix_of_their_own() {
             "each: latency and late ranks bind, so do fewer. SyncBatchNorm has two for each layer:",
         ),
         (1024, false, "each: latency and late ranks bind, so do fewer. Join them into one"),
-<<<<<<< HEAD
-        (8 << 20, true, "Fix: The next kernel needs each result, as in tensor parallelism"),
-=======
         (8 << 20, true, "Fix: The next kernel needs each result, as in tensor parallelism: split"),
->>>>>>> hC
     ] {
         let folder = tempfile::tempdir().unwrap();
         let size = format!(
