@@ -37,7 +37,9 @@ impl Session {
 
     /// The window of each GPU to which intervals are cut.
     fn finding_windows(&self) -> Result<Vec<(i64, i64, i64)>> {
-        let statement = format!("SELECT gpu_id, start_ns, end_ns FROM {FINDING_WINDOWS}");
+        // A GPU without work has no window.
+        let statement =
+            format!("SELECT gpu_id, start_ns, end_ns FROM {FINDING_WINDOWS} WHERE start_ns < end_ns");
         self.store_for(&statement)?;
         let failed = |e| self.explain(&self.limits, e);
         let mut statement = self.connection.prepare(&statement).map_err(failed)?;
