@@ -9,8 +9,8 @@ use nsq::projection::{
 };
 use nsq::projection::{Kernel, Listing, RangeKernels, Thread};
 use std::path::PathBuf;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// A report large enough for several threads, made once.
 fn large() -> &'static str {
@@ -138,7 +138,7 @@ fn capture() -> Capture {
         kernels: vec![Kernel { name: 1, short: 2, mangled: 3 }],
         ops: (0..RANGES).map(op).collect(),
         launches: (0..RANGES).map(launch).collect(),
-        ranges: (0..RANGES).map(range).collect(),
+        ranges: Arc::new((0..RANGES).map(range).collect()),
     }
 }
 
