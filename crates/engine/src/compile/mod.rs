@@ -57,7 +57,9 @@ impl Asked {
         for (param, name) in &self.given {
             let values = table(name).map_or_else(Vec::new, |table| texts_of(table, param));
             plan.bindings.retain(|(bound, _)| bound != param);
-            plan.bindings.push((param.clone(), Value::Text(serde_json::json!(values).to_string())));
+            // Texts become a list without a failure.
+            let list = serde_json::to_string(&values).unwrap_or_default();
+            plan.bindings.push((param.clone(), Value::Text(list)));
         }
         Cow::Owned(plan)
     }

@@ -32,6 +32,8 @@ impl Span {
 struct Spans {
     at_most: usize,
     spans: Vec<Span>,
+    /// How many there may be before the shorter ones are forgotten.
+    room: usize,
     names: Texts,
 }
 
@@ -44,6 +46,13 @@ impl Spans {
         let mut lengths: Vec<i64> = self.spans.iter().map(Span::length).collect();
         let last = self.at_most.saturating_sub(1);
         *lengths.select_nth_unstable_by(last, |a, b| b.cmp(a)).1
+    }
+
+    /// Forgets those that are not among the longest so far: a large report has ten times as many.
+    fn forget_short(&mut self) {
+        let least = self.least();
+        self.spans.retain(|span| span.length() >= least);
+        self.room = self.spans.len().max(self.at_most).saturating_mul(2);
     }
 }
 
@@ -61,6 +70,9 @@ fn add(context: &mut Context<'_>, spans: &mut Spans) -> Result<()> {
     if let Some([lane, start, end, at]) = numbers {
         let name = name.map(|name| spans.names.place(name.as_bytes()));
         spans.spans.push(Span { lane, start, end, at, name });
+        if spans.spans.len() > spans.room {
+            spans.forget_short();
+        }
     }
     Ok(())
 }
@@ -105,6 +117,27 @@ mod tests {
         assert_eq!(longest(3, values).unwrap(), most);
         assert_eq!(longest(1, values).unwrap(), "[[1,5,9,5,null]]");
         assert_eq!(longest(1, "(NULL, 1, 2, 3, 4)").unwrap(), "[]");
+    }
+
+    #[test]
+    fn of_many_the_longest_are_kept_whatever_their_order() {
+        let connection = Connection::open_in_memory().unwrap();
+        register(&connection).unwrap();
+        let spans = "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 999),
+            v(i, dur) AS (SELECT i, i * 7919 % 101 FROM n)";
+        for at_most in [0, 1, 5, 37, 400, 999, 1000, 5000] {
+            let own = format!(
+                "{spans}, own AS (SELECT longest_spans({at_most}, 0, i, i + dur, i, NULL) AS list FROM v)
+                 SELECT count(*) || ' ' || group_concat(each.value ->> 1) FROM own, json_each(list) AS each"
+            );
+            let stated = format!(
+                "{spans} SELECT count(*) || ' ' || group_concat(i ORDER BY i)
+                 FROM (SELECT i, rank() OVER (ORDER BY dur DESC) AS place FROM v)
+                 WHERE place <= max({at_most}, 1)"
+            );
+            let text = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap();
+            assert_eq!(text(&own), text(&stated), "{at_most}");
+        }
     }
 
     #[test]
