@@ -5,6 +5,7 @@ use super::intervals::Intervals;
 use super::limits::Limits;
 use super::session::Session;
 use crate::compile::{AskedFinding, Plan};
+use foldhash::HashMap;
 use nsq_library::catalog::{FINDING_WINDOWS, KnownBy};
 use nsq_report::schema::quote;
 use nsq_value::error::{Error, Result};
@@ -36,14 +37,14 @@ impl Session {
     }
 
     /// The window of each GPU to which intervals are cut.
-    fn finding_windows(&self) -> Result<Vec<(i64, i64, i64)>> {
+    fn finding_windows(&self) -> Result<HashMap<i64, (i64, i64)>> {
         // A GPU without work has no window.
         let statement =
             format!("SELECT gpu_id, start_ns, end_ns FROM {FINDING_WINDOWS} WHERE start_ns < end_ns");
         self.store_for(&statement)?;
         let failed = |e| self.explain(&self.limits, e);
         let mut statement = self.connection.prepare(&statement).map_err(failed)?;
-        let window = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+        let window = |row: &Row<'_>| Ok((row.get(0)?, (row.get(1)?, row.get(2)?)));
         let windows = statement.query_map([], window).map_err(failed)?;
         windows.collect::<rusqlite::Result<_>>().map_err(failed)
     }

@@ -5,6 +5,7 @@ use super::intervals::Intervals;
 use super::limits::Limits;
 use super::native;
 use crate::compile::FINDING_ABOUT;
+use foldhash::HashMap;
 use nsq_library::catalog::FINDING_TABLES;
 use nsq_value::error::Result;
 use nsq_value::table::Value;
@@ -20,8 +21,8 @@ pub(super) struct Findings {
     pub(super) ends: Vec<usize>,
     /// A row about each finding, with the columns [`FINDING_ABOUT`].
     pub(super) about: Vec<Vec<Value>>,
-    /// Of each GPU: its ID, and the window that intervals are cut to.
-    pub(super) windows: Vec<(i64, i64, i64)>,
+    /// By the ID of a GPU: the start and end of the window that its intervals are cut to.
+    pub(super) windows: HashMap<i64, (i64, i64)>,
 }
 
 impl Findings {
@@ -39,7 +40,7 @@ impl Findings {
     /// Start and end of the part of an interval in the window of its GPU; `None` if it is outside.
     pub(super) fn part(&self, place: usize, row: usize) -> Option<(i64, i64)> {
         let (gpu, start, end) = self.intervals[place].1.times(row)?;
-        let &(_, from, to) = self.windows.iter().find(|(of, ..)| *of == gpu)?;
+        let &(from, to) = self.windows.get(&gpu)?;
         (start < to && end > from).then(|| (start.max(from), end.min(to)))
     }
 
