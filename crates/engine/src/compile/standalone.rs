@@ -89,10 +89,10 @@ fn push_findings(script: &mut String, findings: &[AskedFinding]) {
         let sql = with_literals(&finding.plan.sql, &finding.plan.bindings);
         let name = name(finding);
         script.push_str(&format!(
-            "INSERT INTO {intervals}\nSELECT {name}, {own}, max(own.start_ns, win.start_ns), \
-             min(own.start_ns + own.dur_ns, win.end_ns) FROM (\n{sql}\n) AS own\n\
-             LEFT JOIN {FINDING_WINDOWS} AS win\n  ON win.gpu_id = own.gpu_id\n  \
-             AND own.start_ns < win.end_ns\n  AND own.start_ns + own.dur_ns > win.start_ns;\n\n"
+            "INSERT INTO {intervals}\nSELECT {name}, {own}, max(own.start_ns, gpu.start_ns), \
+             min(own.start_ns + own.dur_ns, gpu.end_ns) FROM (\n{sql}\n) AS own\n\
+             LEFT JOIN {FINDING_WINDOWS} AS gpu\n  ON gpu.gpu_id = own.gpu_id\n  \
+             AND own.start_ns < gpu.end_ns\n  AND own.start_ns + own.dur_ns > gpu.start_ns;\n\n"
         ));
     }
     let mut rows = vec![format!("SELECT {} WHERE 0", nulls(&FINDING_ABOUT))];
