@@ -211,7 +211,7 @@ const ROWS_FROM_TRACES: [&str; 12] = [
 
 /// Findings that only real reports, seeded faults, captures of `tests/suite/facts`, `recipes` and `steps`, or the example show: see
 /// `tests/suite/findings.rs`.
-const ROWS_ON_REAL_REPORTS: [&str; 32] = [
+const ROWS_ON_REAL_REPORTS: [&str; 33] = [
     "allocating_range",
     "collective_traffic",
     "compile_gaps",
@@ -226,6 +226,7 @@ const ROWS_ON_REAL_REPORTS: [&str; 32] = [
     "job_hang",
     "kernel_trend",
     "late_collectives",
+    "late_ranks",
     "lock_turns",
     "longest_collective",
     "main_collective",

@@ -138,7 +138,8 @@ impl Explainer<'_> {
         if plan.bindings.contains(&(LIMIT.to_owned(), Value::Int(0))) {
             return Ok(": the parameter limit is 0".to_owned());
         }
-        for asked in plan.asks.iter().filter(|asked| asked.given.is_empty()) {
+        // Tables that may be empty are no reason.
+        for asked in plan.asks.iter().filter(|asked| asked.given.is_empty() && !asked.is_optional) {
             if self.session.ask(&asked.plan, self.limits)?.rows.is_empty() {
                 return self.lack(&asked.plan);
             }

@@ -45,6 +45,8 @@ pub struct Asked {
     /// The parameters that get a column of a table asked before: their names, which are those of the columns, and the
     /// tables.
     pub given: Vec<(String, String)>,
+    /// Whether the table is empty if the report lacks the data of the query.
+    pub is_optional: bool,
 }
 
 impl Asked {
@@ -156,7 +158,8 @@ impl Plan {
             Layout::Nsys(units) => layout::nsys(query, units)?,
         };
         let mut requires = header.requires.as_ref().unwrap_or(&header.reads).clone();
-        requires.extend(asks.iter().flat_map(|asked| asked.plan.requires.iter().cloned()));
+        let needed = asks.iter().filter(|asked| !asked.is_optional);
+        requires.extend(needed.flat_map(|asked| asked.plan.requires.iter().cloned()));
         for arg in header.nsys.iter().flat_map(|nsys| &nsys.args) {
             if args.contains(&arg.name) {
                 requires.extend(arg.requires.iter().cloned());
@@ -181,6 +184,11 @@ impl Plan {
                 .cloned()
                 .chain(findings.iter().map(|_| FINDING_WINDOWS.to_owned()))
                 // A session knows whether the report has the relations that its plans read.
+                .chain(
+                    asks.iter()
+                        .filter(|asked| asked.is_optional)
+                        .flat_map(|asked| asked.plan.required()),
+                )
                 .chain(findings.iter().flatten().flat_map(|asked| asked.plan.required()))
                 .collect(),
             requires,
@@ -260,7 +268,7 @@ impl Plan {
         params::require(query, &own)?;
         let plan = Self::bound(catalog, query, own, &[], &Layout::Own, depth)?;
         let given = ask.given.clone().into_iter().collect();
-        Ok(Asked { table: ask.table.clone(), plan, given })
+        Ok(Asked { table: ask.table.clone(), plan, given, is_optional: ask.optional })
     }
 
     /// Plans a user's statement over the normalised vocabulary. `origin` is its file and first line.

@@ -34,7 +34,7 @@ pub fn script(plan: &Plan, installation: &Installation, native: &[String], repor
     if let Some(findings) = findings_of(plan) {
         push_findings(&mut script, findings);
     }
-    push_asked(&mut script, plan, &report, &mut BTreeMap::new());
+    push_asked(&mut script, plan, installation, &report, &mut BTreeMap::new());
     script.push_str(&with_literals(&plan.sql, &plan.bindings));
     script.push_str(";\n");
     script
@@ -50,11 +50,21 @@ fn findings_of(plan: &Plan) -> Option<&Vec<AskedFinding>> {
 fn push_asked<'p>(
     script: &mut String,
     plan: &'p Plan,
+    installation: &Installation,
     report: &str,
     known: &mut BTreeMap<&'p str, String>,
 ) {
-    for Asked { table, plan, given } in &plan.asks {
-        push_asked(script, plan, report, known);
+    for Asked { table, plan, given, is_optional } in &plan.asks {
+        if *is_optional && installation.lack_of(plan).is_some() {
+            let origin = if plan.across { "" } else { "NULL AS report, NULL AS side, " };
+            let own: Vec<&str> = plan.columns.iter().map(|column| column.name.as_str()).collect();
+            let columns = nulls(&own);
+            script.push_str(&format!(
+                "CREATE TEMP TABLE {table} AS SELECT {origin}{columns} WHERE 0;\n\n"
+            ));
+            continue;
+        }
+        push_asked(script, plan, installation, report, known);
         let origin =
             if plan.across { String::new() } else { format!("{report} AS report, 0 AS side, ") };
         let is_own = |(bound, _): &&(String, Value)| !given.iter().any(|(param, _)| param == bound);

@@ -102,14 +102,7 @@ impl Session {
 
     /// The error for a relation that the report lacks for a plan.
     pub(super) fn absent_of(&self, plan: &Plan) -> Option<Error> {
-        let missing = |requirement: &String| {
-            let mut lacks =
-                requirement.split('|').map(|relation| self.installation.lacks.get(relation.trim()));
-            let first = lacks.next().flatten()?;
-            lacks.all(|lack| lack.is_some()).then_some(first)
-        };
-        let lack = plan.requires.iter().find_map(missing)?;
-        Some(plan.lacks(lack, Path::new(REPORT)))
+        Some(plan.lacks(self.installation.lack_of(plan)?, Path::new(REPORT)))
     }
 
     fn has_rows(&self, known_by: &KnownBy) -> Result<bool> {

@@ -179,7 +179,7 @@ impl Session {
         }
         // What another answer gives a parameter to is asked after it. A query that has its answer asks nothing more.
         let asks = plan.asks.iter().filter(|asked| asked.given.is_empty());
-        let asks = asks.filter(|asked| self.known(&asked.plan).is_none());
+        let asks = asks.filter(|asked| !self.is_left_empty(asked) && self.known(&asked.plan).is_none());
         asks.into_iter().try_for_each(|asked| self.add_leaves(&asked.plan, leaves))?;
         // The intervals of all findings are kept once a plan has read them.
         let findings = plan.findings.iter().flatten().filter(|_| self.found.get().is_none());

@@ -9,7 +9,7 @@ use super::limits::Limits;
 use super::native::{AttributedTime, Natives};
 use super::partial::Partial;
 use super::relation_store::Stored;
-use crate::compile::Plan;
+use crate::compile::{Asked, Plan};
 use crate::normalize::{Installation, strings_of_events};
 use nsq_report::report::plain_message;
 use nsq_report::schema::Schema;
@@ -74,6 +74,10 @@ impl Session {
     fn answers(&self, plan: &Plan, limits: &Limits) -> Result<Vec<Rc<ResultTable>>> {
         let mut answers: Vec<Rc<ResultTable>> = Vec::with_capacity(plan.asks.len());
         for asked in &plan.asks {
+            if self.is_left_empty(asked) {
+                answers.push(Rc::default());
+                continue;
+            }
             let table = |name: &str| {
                 let place = plan.asks.iter().position(|asked| asked.table == name);
                 place.and_then(|place| answers.get(place)).map(Rc::as_ref)
@@ -82,6 +86,11 @@ impl Session {
             answers.push(answer);
         }
         Ok(answers)
+    }
+
+    /// Whether a query that a plan asks is not asked, because the report lacks its data and the plan does without.
+    pub fn is_left_empty(&self, asked: &Asked) -> bool {
+        asked.is_optional && self.absent_of(&asked.plan).is_some()
     }
 
     /// The answer to a query that other queries ask. Each is asked once.

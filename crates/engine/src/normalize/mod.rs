@@ -23,6 +23,7 @@ pub use scope::{
 pub use source_view::Times;
 pub use strings::{STRING_RELATIONS, STRING_TABLE, STRING_VIEW, strings_of_events};
 
+use crate::compile::Plan;
 use nsq_library::catalog::{BuiltIn, Catalog, ClassMaps, Relation, Rules};
 use nsq_report::schema::{Schema, quote};
 use nsq_value::error::{Error, Result, nearest};
@@ -83,6 +84,18 @@ pub struct Installation {
     /// The same with the rows whose times cannot be true, and with the relation [`SUSPECTS`]. `None` if the report has
     /// no such rows, because nsq wrote it.
     pub as_recorded: Option<Arc<Installation>>,
+}
+
+impl Installation {
+    /// What the report lacks for a plan.
+    pub(crate) fn lack_of(&self, plan: &Plan) -> Option<&Lack> {
+        let missing = |requirement: &String| {
+            let mut lacks = requirement.split('|').map(|relation| self.lacks.get(relation.trim()));
+            let first = lacks.next().flatten()?;
+            lacks.all(|lack| lack.is_some()).then_some(first)
+        };
+        plan.requires.iter().find_map(missing)
+    }
 }
 
 /// Plans the objects that the relations `roots` need on a report with this schema.

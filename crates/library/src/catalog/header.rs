@@ -140,8 +140,8 @@ pub struct QueryHeader {
 
 /// What another query reads as a table: the answer of one query, or the answers of all findings.
 ///
-/// It is written as the name of a query, `{query, as, params, given}`, or `{kind: finding}`. The columns `report`
-/// and `side` stand before those of a query, unless it is across reports itself.
+/// It is written as the name of a query, `{query, as, params, given, optional}`, or `{kind: finding}`. The columns
+/// `report` and `side` stand before those of a query, unless it is across reports itself.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(from = "AskText")]
 pub struct AskedQuery {
@@ -153,6 +153,8 @@ pub struct AskedQuery {
     pub params: BTreeMap<String, String>,
     /// Parameters that are lists, and for each the table, asked before, whose column of that name it gets.
     pub given: BTreeMap<String, String>,
+    /// Whether the table is empty if a report lacks the data of the query. Otherwise the query that asks lacks it, too.
+    pub optional: bool,
     /// All queries of this kind are asked, instead of one. [`Kind::Finding`] is the only one.
     pub kind: Option<Kind>,
 }
@@ -175,6 +177,8 @@ struct AskCall {
     params: BTreeMap<String, String>,
     #[serde(default)]
     given: BTreeMap<String, String>,
+    #[serde(default)]
+    optional: bool,
 }
 
 impl From<AskText> for AskedQuery {
@@ -184,9 +188,9 @@ impl From<AskText> for AskedQuery {
             AskText::Kind { kind } => {
                 Self { table: FINDING_TABLES[0].to_owned(), kind: Some(kind), ..Self::default() }
             }
-            AskText::Call(AskCall { query, table, params, given }) => {
+            AskText::Call(AskCall { query, table, params, given, optional }) => {
                 let table = table.unwrap_or_else(|| query.clone());
-                Self { query, table, params, given, kind: None }
+                Self { query, table, params, given, optional, kind: None }
             }
         }
     }
