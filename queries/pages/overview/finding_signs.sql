@@ -317,7 +317,7 @@ uneven AS (
 ),
 -- It comes first where the first fix of idle time gains less.
 unequal AS (
-  SELECT finding, CAST(round(gain_ns) AS INTEGER) AS uneven_ns
+  SELECT finding, CAST(gain_ns AS INTEGER) AS uneven_ns
   FROM uneven
   WHERE gain_ns > 0
     AND gain_ns >= max(
@@ -328,10 +328,10 @@ unequal AS (
 SELECT
   rank,
   finding,
-  CAST(round(own_ns) AS INTEGER) AS own_ns,
+  CAST(own_ns AS INTEGER) AS own_ns,
   CASE
     WHEN frees <> 'idle' AND NOT is_avoidable AND own_ns > 1.3 * (now_ns - alone_ns) AND own_ns < now_ns
-      THEN CAST(round(now_ns - own_ns) AS INTEGER)
+      THEN CAST(now_ns - own_ns AS INTEGER)
   END AS kept_up_ns,
   is_avoidable,
   is_first AND 2 * (now_ns - alone_ns) < adds_ns AS is_joint,

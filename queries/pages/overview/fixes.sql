@@ -225,7 +225,7 @@ held AS MATERIALIZED (
     CAST(round(1.0 * copy.copy_count / found.gpu_steps) AS INTEGER) AS copies_per_step,
     1.0 * copy.copy_count / found.gpu_steps AS each_step,
     copy.size_bytes,
-    CAST(round(1.0 * copy.idle_ns / found.gpu_steps) AS INTEGER) AS idle_ns,
+    copy.idle_ns / found.gpu_steps AS idle_ns,
     copy.kernel_count <= 20 * copy.copy_count AS are_many,
     copy.kernel_count <= 5 * copy.copy_count AS are_most,
     100.0 * copy.idle_ns / nullif((SELECT window_ns FROM total), 0) AS idle_pct
@@ -307,7 +307,7 @@ fact AS MATERIALIZED (
     download.download_bytes,
     download.upload_bytes,
     caller.place AS caller,
-    CAST(round(1.0 * caller.total_ns / caller.call_count) AS INTEGER) AS caller_ns,
+    caller.total_ns / caller.call_count AS caller_ns,
     slow.slow_count,
     slow.every,
     CAST(round(region.region_count) AS INTEGER) AS region_count,
@@ -341,7 +341,7 @@ others AS (
   SELECT
     finding,
     small.*,
-    iif(all_ns - small.exposed_ns >= 0.02 * now_ns, CAST(round(all_ns - small.exposed_ns) AS INTEGER), NULL) AS rest_ns
+    iif(all_ns - small.exposed_ns >= 0.02 * now_ns, CAST(all_ns - small.exposed_ns AS INTEGER), NULL) AS rest_ns
   FROM (
     SELECT finding, now_ns, 1.0 * ceiling_ns / max(steps, 1) / max(gpu_count, 1) AS all_ns
     FROM found
