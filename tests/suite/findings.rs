@@ -275,7 +275,17 @@ fn a_report_alone_is_an_overview() {
         tables.as_array().unwrap().iter().map(|table| table["table"].as_str().unwrap()).collect();
     assert_eq!(
         names,
-        ["gpus", "findings", "trust", "idle", "iterations", "kernels", "durations", "phases"]
+        [
+            "gpus",
+            "findings",
+            "chosen_fixes",
+            "trust",
+            "idle",
+            "iterations",
+            "kernels",
+            "durations",
+            "phases"
+        ]
     );
     assert_eq!(tables[1]["rows"][0]["rank"], 1);
 }

@@ -304,7 +304,7 @@ SELECT count(*) AS call_count FROM idle_calls
 ";
     fs::write(&path, query).unwrap();
     let report = Fixtures::new();
-    let report = report.trace("two_streams_overlap");
+    let report = report.trace("gpu_idle");
     let (report, path) = (report.to_str().unwrap(), path.to_str().unwrap());
     assert_eq!(stdout(&["run", report, "-q", path, "-f", "csv"]), "call_count\n0\n");
     // A script has the same empty table.
@@ -316,10 +316,13 @@ SELECT count(*) AS call_count FROM idle_calls
         stdout(&["sql", report, "--file", script.to_str().unwrap(), "-f", "csv"]),
         "call_count\n0\n"
     );
-    // Without the word, the query lacks what it asks.
+    // Without the word, the query needs what it asks.
     fs::write(path, query.replace("{query: idle_calls, optional: true}", "idle_calls")).unwrap();
     let (code, out, error) = outcome(&["run", report, "-q", path, "-f", "csv"]);
-    assert!(code == 3 && out.is_empty() && error.contains("lacks"), "{error}");
+    assert!(
+        code == 3 && out.is_empty() && error.contains("calls_in_idle_time needs OS runtime calls"),
+        "{error}"
+    );
 }
 
 /// The sources of a page's policy, and its texts between `<tag>` and `</tag>`.
