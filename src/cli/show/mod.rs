@@ -181,7 +181,7 @@ fn native(plan: &Plan, installation: &Installation, catalog: &Catalog) -> Result
         .statements
         .iter()
         .chain(statements_of(plan))
-        .chain(plan.findings.iter().flatten().map(|asked| &asked.plan.sql))
+        .chain(plan.findings.iter().flat_map(|all| all.iter()).map(|asked| &asked.plan.sql))
         .flat_map(|sql| functions_in(sql).unwrap_or_default())
         .collect::<std::collections::BTreeSet<String>>();
     let functions = functions()?.into_iter().map(|function| function.name);

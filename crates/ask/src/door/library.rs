@@ -137,7 +137,7 @@ impl Library {
     pub fn asks_across(&self, query: &str) -> Result<Vec<(String, String)>> {
         let plan = self.plan(query)?;
         let asks = plan.asks.into_iter().filter(|_| plan.across);
-        Ok(asks.filter_map(|asked| Some((asked.table, asked.plan.query?.0))).collect())
+        Ok(asks.filter_map(|asked| Some((asked.table, asked.plan.query.clone()?.0))).collect())
     }
 
     fn plan(&self, query: &str) -> Result<Plan> {

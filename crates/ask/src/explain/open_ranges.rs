@@ -12,7 +12,7 @@ fn leaves_open_ranges(plan: &Plan) -> bool {
 impl Explainer<'_> {
     /// How many ranges the plan, or one that it asks, leaves out.
     pub(super) fn open_ranges(&self, plan: &Plan) -> Result<Option<String>> {
-        let asked = plan.asks.iter().map(|asked| &asked.plan);
+        let asked = plan.asks.iter().map(|asked| &*asked.plan);
         let Some(leaves) = std::iter::once(plan).chain(asked).find(|plan| leaves_open_ranges(plan))
         else {
             return Ok(None);

@@ -3,7 +3,7 @@
 use super::template::{Templates, Trouble};
 use super::values::value;
 use minijinja::Value;
-use nsq_engine::compile::{Invocation, Layout, Plan, parse_param, scalar};
+use nsq_engine::compile::{Invocation, Layout, Plan, Planner, parse_param, scalar};
 use nsq_library::catalog::{Catalog, Page, PageTable, line_of};
 use nsq_value::error::{Error, Result, nearest};
 use nsq_value::table::Value as Cell;
@@ -24,6 +24,7 @@ pub(super) fn planned<'a>(
     params: &Value,
 ) -> Result<Vec<Planned<'a>>> {
     let context = BTreeMap::from([("params".to_owned(), params.clone())]);
+    let planner = Planner::new(catalog);
     let mut tables = Vec::new();
     for spec in &page.tables {
         if let Some(when) = &spec.when {
@@ -38,7 +39,7 @@ pub(super) fn planned<'a>(
             let set = set.map_err(|trouble| fault(page, text, trouble))?;
             invocation.values.extend(set.map(|set| (key.clone(), set)));
         }
-        tables.push(Planned { spec, plan: Plan::new(catalog, &invocation, &Layout::Own)? });
+        tables.push(Planned { spec, plan: planner.plan(&invocation, &Layout::Own)? });
     }
     Ok(tables)
 }

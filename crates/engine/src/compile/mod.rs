@@ -33,7 +33,10 @@ use nsq_value::error::{Error, Result};
 use nsq_value::shell;
 use nsq_value::table::{Column, ResultTable, Type, Unit, Value};
 use std::borrow::Cow;
+use std::cell::{OnceCell, RefCell};
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
+use std::sync::Arc;
 
 /// A query that a plan asks, and the table that its answer becomes.
 #[derive(Debug, Clone)]
@@ -41,7 +44,7 @@ pub struct Asked {
     /// Name of the table.
     pub table: String,
     /// The query.
-    pub plan: Plan,
+    pub plan: Arc<Plan>,
     /// The parameters that get a column of a table asked before: their names, which are those of the columns, and the
     /// tables.
     pub given: Vec<(String, String)>,
@@ -55,7 +58,7 @@ impl Asked {
         if self.given.is_empty() {
             return Cow::Borrowed(&self.plan);
         }
-        let mut plan = self.plan.clone();
+        let mut plan = Plan::clone(&self.plan);
         for (param, name) in &self.given {
             let values = table(name).map_or_else(Vec::new, |table| texts_of(table, param));
             plan.bindings.retain(|(bound, _)| bound != param);
@@ -101,7 +104,7 @@ pub struct Plan {
     /// The queries whose answers it reads. If there are any, it reads no relation itself.
     pub asks: Vec<Asked>,
     /// The findings whose intervals it reads. A report may lack the data of some.
-    pub findings: Option<Vec<AskedFinding>>,
+    pub findings: Option<Arc<Vec<AskedFinding>>>,
     /// Whether it reads the answers of all reports together.
     pub across: bool,
     /// The relations that the report must have, each `a` or `a | b`.
@@ -116,40 +119,53 @@ pub struct Plan {
     pub as_recorded: bool,
 }
 
-impl Plan {
-    /// Plans the query that an invocation names, with its arguments. Fails if a required parameter is
-    /// missing.
-    pub fn new(catalog: &Catalog, invocation: &Invocation, layout: &Layout) -> Result<Self> {
-        let plan = Self::without_values(catalog, invocation, layout)?;
-        params::require(catalog.query(&invocation.query)?, &plan.bindings)?;
+/// Plans queries. A query that several ask with the same parameters is planned once.
+#[derive(Debug)]
+pub struct Planner<'c> {
+    catalog: &'c Catalog,
+    /// The queries that others ask, by name.
+    planned: RefCell<HashMap<String, Vec<Arc<Plan>>>>,
+    findings: OnceCell<Arc<Vec<AskedFinding>>>,
+}
+
+impl<'c> Planner<'c> {
+    /// A planner of the queries of a library.
+    pub fn new(catalog: &'c Catalog) -> Self {
+        Self { catalog, planned: RefCell::default(), findings: OnceCell::new() }
+    }
+
+    /// Plans the query that an invocation names. Fails if a required parameter is missing.
+    pub fn plan(&self, invocation: &Invocation, layout: &Layout) -> Result<Plan> {
+        let plan = self.without_values(invocation, layout)?;
+        params::require(self.catalog.query(&invocation.query)?, &plan.bindings)?;
         Ok(plan)
     }
 
-    /// Plans a query whose required parameters may be missing: to read what it needs, not to run it.
-    pub fn without_values(catalog: &Catalog, invocation: &Invocation, layout: &Layout) -> Result<Self> {
-        let query = catalog.query(&invocation.query)?;
+    /// Plans a query whose required parameters may be missing.
+    fn without_values(&self, invocation: &Invocation, layout: &Layout) -> Result<Plan> {
+        let query = self.catalog.query(&invocation.query)?;
         let bindings = params::bind(query, invocation)?;
-        Self::bound(catalog, query, bindings, &invocation.args, layout, 0)
+        self.bound(query, bindings, &invocation.args, layout, 0)
     }
 
     /// Plans a query with the values of all its parameters.
     fn bound(
-        catalog: &Catalog,
+        &self,
         query: &Query,
         bindings: Vec<(String, Value)>,
         args: &[String],
         layout: &Layout,
         depth: usize,
-    ) -> Result<Self> {
+    ) -> Result<Plan> {
         let header = &query.header;
         let asks = header
             .asks
             .iter()
             .filter(|ask| ask.kind.is_none())
-            .map(|ask| Self::asked(catalog, query, ask, &bindings, depth + 1))
+            .map(|ask| self.asked(query, ask, &bindings, depth + 1))
             .collect::<Result<Vec<Asked>>>()?;
         let findings = match header.asks.iter().any(|ask| ask.kind.is_some()) {
-            true => Some(Self::of_all_findings(catalog)?),
+            true => Some(self.of_all_findings()?),
             false => None,
         };
         let own: Vec<Column> = header.columns.iter().map(|spec| spec.to_column()).collect();
@@ -165,7 +181,23 @@ impl Plan {
                 requires.extend(arg.requires.iter().cloned());
             }
         }
-        Ok(Self {
+        let each_finding = || findings.iter().flat_map(|findings| findings.iter());
+        let of_asked = asks.iter().flat_map(|asked| &asked.plan.reads);
+        let of_findings = each_finding().flat_map(|asked| &asked.plan.reads);
+        let mut reads: Vec<String> =
+            header.reads.iter().chain(of_asked).chain(of_findings).cloned().collect();
+        reads.extend(findings.iter().map(|_| FINDING_WINDOWS.to_owned()));
+        // A session knows whether the report has the relations that its plans read.
+        reads.extend(
+            asks.iter().filter(|asked| asked.is_optional).flat_map(|asked| asked.plan.required()),
+        );
+        reads.extend(each_finding().flat_map(|asked| asked.plan.required()));
+        // Queries that ask the same ones read the same relations.
+        for list in [&mut reads, &mut requires] {
+            let mut seen = HashSet::new();
+            list.retain(|relation| seen.insert(relation.clone()));
+        }
+        Ok(Plan {
             query: Some((header.name.clone(), header.version)),
             title: match (layout, &header.nsys) {
                 (Layout::Nsys(_), Some(nsys)) => nsys.title.clone(),
@@ -176,27 +208,13 @@ impl Plan {
             bindings,
             columns,
             origins: Vec::new(),
-            reads: header
-                .reads
-                .iter()
-                .chain(asks.iter().flat_map(|asked| &asked.plan.reads))
-                .chain(findings.iter().flatten().flat_map(|asked| &asked.plan.reads))
-                .cloned()
-                .chain(findings.iter().map(|_| FINDING_WINDOWS.to_owned()))
-                // A session knows whether the report has the relations that its plans read.
-                .chain(
-                    asks.iter()
-                        .filter(|asked| asked.is_optional)
-                        .flat_map(|asked| asked.plan.required()),
-                )
-                .chain(findings.iter().flatten().flat_map(|asked| asked.plan.required()))
-                .collect(),
+            reads,
             requires,
             rows_if: header.rows_if.clone(),
             known_by: header.finding.as_ref().and_then(|finding| finding.known_by.clone()),
-            is_built_in: catalog.built_in().has(&query.header.name, &query.text)
+            is_built_in: self.catalog.built_in().has(&query.header.name, &query.text)
                 && asks.iter().all(|asked| asked.plan.is_built_in)
-                && findings.iter().flatten().all(|asked| asked.plan.is_built_in),
+                && each_finding().all(|asked| asked.plan.is_built_in),
             as_recorded: header.nsys.is_some() && header.kind != Kind::Rule,
             asks,
             findings,
@@ -205,25 +223,23 @@ impl Plan {
     }
 
     /// Plans all findings of the library, with the defaults of their parameters.
-    fn of_all_findings(catalog: &Catalog) -> Result<Vec<AskedFinding>> {
+    fn of_all_findings(&self) -> Result<Arc<Vec<AskedFinding>>> {
+        if let Some(findings) = self.findings.get() {
+            return Ok(Arc::clone(findings));
+        }
         let mut findings = Vec::new();
-        for query in catalog.findings() {
+        for query in self.catalog.findings() {
             if let Some(about) = &query.header.finding {
-                let plan = Self::new(catalog, &Invocation::parse(&query.header.name), &Layout::Own)?;
+                let plan = self.plan(&Invocation::parse(&query.header.name), &Layout::Own)?;
                 findings.push(AskedFinding { plan, about: about.clone() });
             }
         }
-        Ok(findings)
-    }
-
-    /// Whether it reads the answers of other queries.
-    pub fn is_over_answers(&self) -> bool {
-        !self.asks.is_empty() || self.findings.is_some()
+        Ok(Arc::clone(self.findings.get_or_init(|| Arc::new(findings))))
     }
 
     /// Plans a query of `asks`. Parameters that it does not set have the values of those of `asking`.
     fn asked(
-        catalog: &Catalog,
+        &self,
         asking: &Query,
         ask: &AskedQuery,
         bindings: &[(String, Value)],
@@ -233,7 +249,8 @@ impl Plan {
             let line = line_of(&asking.text, "asks:");
             Error::catalog(&asking.file, line, reason, help)
         };
-        let query = catalog
+        let query = self
+            .catalog
             .query(&ask.query)
             .map_err(|error| refuse(error.to_string(), "`asks` names queries; `nsq list` shows them"))?;
         let before = asking.header.asks.iter().take_while(|other| other.table != ask.table);
@@ -266,9 +283,39 @@ impl Plan {
             }
         }
         params::require(query, &own)?;
-        let plan = Self::bound(catalog, query, own, &[], &Layout::Own, depth)?;
+        let known = |planned: &HashMap<String, Vec<Arc<Plan>>>| {
+            let same = planned.get(&ask.query)?.iter().find(|plan| plan.bindings == own)?;
+            Some(Arc::clone(same))
+        };
+        let known = known(&self.planned.borrow());
+        let plan = match known {
+            Some(plan) => plan,
+            None => {
+                let plan = Arc::new(self.bound(query, own, &[], &Layout::Own, depth)?);
+                self.planned.borrow_mut().entry(ask.query.clone()).or_default().push(Arc::clone(&plan));
+                plan
+            }
+        };
         let given = ask.given.clone().into_iter().collect();
         Ok(Asked { table: ask.table.clone(), plan, given, is_optional: ask.optional })
+    }
+}
+
+impl Plan {
+    /// Plans the query that an invocation names, with its arguments. Fails if a required parameter is
+    /// missing.
+    pub fn new(catalog: &Catalog, invocation: &Invocation, layout: &Layout) -> Result<Self> {
+        Planner::new(catalog).plan(invocation, layout)
+    }
+
+    /// Plans a query whose required parameters may be missing: to read what it needs, not to run it.
+    pub fn without_values(catalog: &Catalog, invocation: &Invocation, layout: &Layout) -> Result<Self> {
+        Planner::new(catalog).without_values(invocation, layout)
+    }
+
+    /// Whether it reads the answers of other queries.
+    pub fn is_over_answers(&self) -> bool {
+        !self.asks.is_empty() || self.findings.is_some()
     }
 
     /// Plans a user's statement over the normalised vocabulary. `origin` is its file and first line.

@@ -43,7 +43,7 @@ pub fn script(plan: &Plan, installation: &Installation, native: &[String], repor
 /// The findings that a plan asks, or one that it asks.
 fn findings_of(plan: &Plan) -> Option<&Vec<AskedFinding>> {
     let asked = || plan.asks.iter().find_map(|asked| findings_of(&asked.plan));
-    plan.findings.as_ref().or_else(asked)
+    plan.findings.as_deref().or_else(asked)
 }
 
 /// The tables of the queries that a plan asks, after those that these ask.

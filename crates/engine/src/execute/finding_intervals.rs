@@ -25,7 +25,7 @@ impl Session {
             return Ok(Some(Arc::clone(found)));
         }
         let mut findings = Findings { windows: self.finding_windows()?, ..Findings::default() };
-        for asked in asked {
+        for asked in asked.iter() {
             let lack = self.lack_of(&asked.plan)?;
             if lack.is_none() {
                 let intervals = self.take_intervals(&asked.plan, limits)?;

@@ -182,7 +182,8 @@ impl Session {
         let asks = asks.filter(|asked| !self.is_left_empty(asked) && self.known(&asked.plan).is_none());
         asks.into_iter().try_for_each(|asked| self.add_leaves(&asked.plan, leaves))?;
         // The intervals of all findings are kept once a plan has read them.
-        let findings = plan.findings.iter().flatten().filter(|_| self.found.get().is_none());
+        let findings =
+            plan.findings.iter().flat_map(|all| all.iter()).filter(|_| self.found.get().is_none());
         for asked in findings {
             if self.absent_of(&asked.plan).is_none() {
                 self.add_leaf(Leaf { plan: &asked.plan, is_finding: true }, leaves);
