@@ -172,7 +172,7 @@ returned AS MATERIALIZED (
     AND up.size_bytes >= 0.9 * down.size_bytes
     AND down.copy_count >= 2 * found.steps
 ),
--- Names that say what the time of a finding is about: ranges with half of it or more.
+-- Names that say what the time of a finding is about: ranges with half of that time or more.
 half_name AS (
   SELECT finding, main_path AS name
   FROM place
