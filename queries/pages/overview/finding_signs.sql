@@ -99,7 +99,7 @@ found AS MATERIALIZED (
   FROM findings AS found
   WHERE found.now_ns IS NOT NULL
 ),
--- The thread is in a range for half of the finding's time, which is mostly in long gaps. What a call or a range is about
+-- The thread is in a range for half of the finding's time, which is mostly in long gaps. A subject that is a range
 -- already says where it is, and late launches have gaps before many operations.
 in_gaps AS MATERIALIZED (
   SELECT found.finding
