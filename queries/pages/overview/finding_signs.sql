@@ -2,7 +2,7 @@
 name: finding_signs
 version: 1
 title: Signs of the findings
-summary: What idle time, calls, steps and ranges show about each finding.
+summary: "Conditions on the time, calls, steps and ranges of a finding."
 why: To check why the page says what it says of a finding. Each column is a condition, with its reason in the statement.
 kind: info
 internal: true
@@ -99,7 +99,7 @@ found AS MATERIALIZED (
   FROM findings AS found
   WHERE found.now_ns IS NOT NULL
 ),
--- The thread is in a range for half of the finding's time in long gaps. What a call or a range is about
+-- The thread is in a range for half of the finding's time, which is mostly in long gaps. A subject that is a range
 -- already says where it is, and late launches have gaps before many operations.
 in_gaps AS MATERIALIZED (
   SELECT found.finding
@@ -189,7 +189,7 @@ waiting_for_threads AS (
     AND os_call.role = 'thread'
     AND os_call.total_ns >= 0.5 * total.idle_ns
 ),
--- Others read while it waits, so that more readers shorten the wait.
+-- Others read while it waits, so that more threads shorten the wait.
 fed AS (
   SELECT found.finding
   FROM found

@@ -18,7 +18,7 @@ asks:
 columns:
   - {name: rank, type: int, label: "#", priority: 1, doc: "Rank of the finding, as in findings."}
   - {name: finding, type: text, priority: 0, doc: "Name of a finding that was replayed."}
-  - {name: work_place, type: text, label: "function of the work", priority: 1, doc: "Of work of the host: FILE(LINE): FUNCTION with half of this work; null if functions of the idle time say more, or none is known."}
+  - {name: work_place, type: text, label: "function of the work", priority: 1, doc: "Of work of the host: FILE(LINE): FUNCTION with half of that work; null if functions of the idle time say more, or none is known."}
   - {name: work_pct, type: percent, unit: percent, label: "% of the work", priority: 2, doc: "Its share of the host's work; null without one."}
   - {name: is_left, type: bool, priority: 2, doc: "1 if a fix of data loading comes first: then the host's work is what that fix leaves."}
   - {name: is_in_function, type: bool, priority: 1, doc: "1 if the functions of the idle time say best where it is."}
