@@ -22,6 +22,7 @@ use nsq::table::{ResultTable, Value};
 use rusqlite::Connection;
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Kinds of events, their tables, and whether a row may be at 0.
 const TABLES: [(&str, &str, bool); 7] = [
@@ -142,7 +143,7 @@ fn plan(catalog: &Catalog, name: &str) -> Plan {
 
 fn as_others(plan: &mut Plan) {
     plan.as_recorded = false;
-    plan.asks.iter_mut().for_each(|asked| as_others(&mut asked.plan));
+    plan.asks.iter_mut().for_each(|asked| as_others(Arc::make_mut(&mut asked.plan)));
 }
 
 /// The rows of an answer, without those about damaged rows.

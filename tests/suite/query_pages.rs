@@ -284,45 +284,42 @@ SELECT range_id FROM iterations ORDER BY range_id
 #[test]
 fn an_optional_query_without_data_is_an_empty_table() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("calls_in_idle_time.sql");
+    let path = folder.path().join("functions_in_idle_time.sql");
     let query = "\
 /*---
-name: calls_in_idle_time
+name: functions_in_idle_time
 version: 1
-title: Calls in idle time
+title: Functions in idle time
 summary: How many functions idle time is in.
 why: To count them.
 kind: info
-tags: [osrt]
+tags: [gpu]
 reads: []
-asks: [{query: idle_calls, optional: true}]
+asks: [{query: idle_functions, optional: true}]
 columns:
-  - {name: call_count, type: int, unit: count, priority: 0, doc: \"Functions.\"}
-limits: See idle_calls.
+  - {name: function_count, type: int, unit: count, priority: 0, doc: \"Functions.\"}
+limits: See idle_functions.
 ---*/
-SELECT count(*) AS call_count FROM idle_calls
+SELECT count(*) AS function_count FROM idle_functions
 ";
     fs::write(&path, query).unwrap();
     let report = Fixtures::new();
-    let report = report.trace("gpu_idle");
+    let report = report.trace("two_streams_overlap");
     let (report, path) = (report.to_str().unwrap(), path.to_str().unwrap());
-    assert_eq!(stdout(&["run", report, "-q", path, "-f", "csv"]), "call_count\n0\n");
+    assert_eq!(stdout(&["run", report, "-q", path, "-f", "csv"]), "function_count\n0\n");
     // A script has the same empty table.
     let script = folder.path().join("script.txt");
     let queries = folder.path().to_str().unwrap();
-    let show = ["show", "calls_in_idle_time", "--queries", queries, "--sql", "--report", report];
+    let show = ["show", "functions_in_idle_time", "--queries", queries, "--sql", "--report", report];
     fs::write(&script, stdout(&show)).unwrap();
     assert_eq!(
         stdout(&["sql", report, "--file", script.to_str().unwrap(), "-f", "csv"]),
-        "call_count\n0\n"
+        "function_count\n0\n"
     );
-    // Without the word, the query needs what it asks.
-    fs::write(path, query.replace("{query: idle_calls, optional: true}", "idle_calls")).unwrap();
+    // Without the word, the query lacks what it asks.
+    fs::write(path, query.replace("{query: idle_functions, optional: true}", "idle_functions")).unwrap();
     let (code, out, error) = outcome(&["run", report, "-q", path, "-f", "csv"]);
-    assert!(
-        code == 3 && out.is_empty() && error.contains("calls_in_idle_time needs OS runtime calls"),
-        "{error}"
-    );
+    assert!(code == 3 && out.is_empty() && error.contains("needs calls of Python functions"), "{error}");
 }
 
 /// The sources of a page's policy, and its texts between `<tag>` and `</tag>`.

@@ -55,16 +55,10 @@ fn push_asked<'p>(
     known: &mut BTreeMap<&'p str, String>,
 ) {
     for Asked { table, plan, given, is_optional } in &plan.asks {
-        if *is_optional && installation.lack_of(plan).is_some() {
-            let origin = if plan.across { "" } else { "NULL AS report, NULL AS side, " };
-            let own: Vec<&str> = plan.columns.iter().map(|column| column.name.as_str()).collect();
-            let columns = nulls(&own);
-            script.push_str(&format!(
-                "CREATE TEMP TABLE {table} AS SELECT {origin}{columns} WHERE 0;\n\n"
-            ));
-            continue;
+        let is_empty = *is_optional && installation.lack_of(plan).is_some();
+        if !is_empty {
+            push_asked(script, plan, installation, report, known);
         }
-        push_asked(script, plan, installation, report, known);
         let origin =
             if plan.across { String::new() } else { format!("{report} AS report, 0 AS side, ") };
         let is_own = |(bound, _): &&(String, Value)| !given.iter().any(|(param, _)| param == bound);
@@ -73,6 +67,10 @@ fn push_asked<'p>(
         for (param, of) in given {
             let values = format!("(SELECT json_group_array({param}) FROM temp.{of})");
             sql = sql.replace(&format!(":{param}"), &values);
+        }
+        if is_empty {
+            let own: Vec<&str> = plan.columns.iter().map(|column| column.name.as_str()).collect();
+            sql = format!("SELECT {} WHERE 0", nulls(&own));
         }
         match known.insert(table, sql.clone()) {
             Some(before) if before == sql => continue,
