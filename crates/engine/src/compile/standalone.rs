@@ -96,11 +96,17 @@ fn push_findings(script: &mut String, findings: &[AskedFinding]) {
     for finding in findings {
         let sql = with_literals(&finding.plan.sql, &finding.plan.bindings);
         let name = name(finding);
+        // Not a join: SQLite would drop the order of the statement.
+        let part = |time: &str| {
+            format!(
+                "(SELECT {time} FROM {FINDING_WINDOWS} AS gpu WHERE gpu.gpu_id = own.gpu_id \
+                 AND own.start_ns < gpu.end_ns AND own.start_ns + own.dur_ns > gpu.start_ns)"
+            )
+        };
+        let from = part("max(own.start_ns, gpu.start_ns)");
+        let to = part("min(own.start_ns + own.dur_ns, gpu.end_ns)");
         script.push_str(&format!(
-            "INSERT INTO {intervals}\nSELECT {name}, {own}, max(own.start_ns, gpu.start_ns), \
-             min(own.start_ns + own.dur_ns, gpu.end_ns) FROM (\n{sql}\n) AS own\n\
-             LEFT JOIN {FINDING_WINDOWS} AS gpu\n  ON gpu.gpu_id = own.gpu_id\n  \
-             AND own.start_ns < gpu.end_ns\n  AND own.start_ns + own.dur_ns > gpu.start_ns;\n\n"
+            "INSERT INTO {intervals}\nSELECT {name}, {own},\n  {from},\n  {to}\nFROM (\n{sql}\n) AS own;\n\n"
         ));
     }
     let mut rows = vec![format!("SELECT {} WHERE 0", nulls(&FINDING_ABOUT))];
