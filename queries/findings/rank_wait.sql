@@ -1,6 +1,6 @@
 /*---
 name: rank_wait
-version: 3
+version: 4
 title: Collectives that wait for a slower GPU
 summary: Time in which a GPU waits inside a collective until the last GPU joins it.
 why: To see how much time GPUs lose because the work of ranks is not balanced.
@@ -27,7 +27,7 @@ columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU that waits: its number on its machine."}
   - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the wait, on the report's clock."}
   - {name: dur_ns, type: duration, unit: ns, priority: 1, doc: "Length of the wait, or of a part without compute."}
-  - {name: subject, type: text, label: "collective", priority: 0, doc: "Collective, and the GPU that starts it last: AllReduce, GPU 2 last. With slower_pct, also that: AllReduce, GPU 2 last, 15 % slower kernels."}
+  - {name: subject, type: text, label: "collective", priority: 0, doc: "Collective, and the GPU that starts it last: AllReduce, GPU 2 last. With slower_pct, also that: AllReduce, GPU 2 last, 15 % slower kernels. AllReduce, changing GPUs last, if each GPU comes last now and then."}
   - {name: last_gpu_id, type: id, label: "last GPU", priority: 1, doc: "GPU that joined last."}
   - {name: slower_pct, type: percent, unit: percent, label: "% slower than other GPUs", priority: 2, doc: "How much longer the compute kernels of the last GPU take than the same kernels on the other GPUs; null below 3 %, and unless the GPUs run the same kernels, as often and with the same blocks, and most kernels and calls take longer."}
   - {name: nth, type: int, label: "call", doc: "Number of the call among those of its kernel and stream, counted from 1."}
@@ -177,9 +177,22 @@ exposed AS (
     AND EXISTS (SELECT 1 FROM wait)
     AND part.start_ns < wait.last_start_ns
 ),
-counted AS (
+counted AS MATERIALIZED (
   SELECT *, sum(dur_ns) OVER (PARTITION BY gpu_id) AS total_ns
   FROM exposed
+),
+-- Of batches of unequal length, each GPU has the longest now and then.
+changing AS MATERIALIZED (
+  SELECT count(*) AS gpus
+  FROM (
+    SELECT last_gpu_id, sum(dur_ns) AS late_ns, sum(sum(dur_ns)) OVER () AS all_ns
+    FROM counted
+    GROUP BY last_gpu_id
+  )
+  CROSS JOIN (SELECT count(*) AS all_gpus FROM gpu_window)
+  WHERE late_ns * all_gpus >= 0.4 * all_ns
+  HAVING count(*) >= 0.7 * max(all_gpus)
+    AND max(late_ns) < 0.6 * max(all_ns)
 ),
 work AS MATERIALIZED (
   SELECT
@@ -303,7 +316,7 @@ SELECT
     FROM gpu_overlap
     WHERE gpu_overlap.op_kind = 'kernel'
       AND gpu_overlap.op_id = counted.op_id
-  ) || ', GPU ' || counted.last_gpu_id || ' last' || coalesce(
+  ) || iif((SELECT gpus FROM changing), ', changing GPUs', ', GPU ' || counted.last_gpu_id) || ' last' || coalesce(
     ', ' || CAST(round(slow.slower_pct) AS INTEGER) || ' % slower kernels',
     ''
   ) AS subject,
