@@ -445,6 +445,7 @@ chosen AS MATERIALIZED (
       WHEN fact.finding = 'exposed_communication' AND (SELECT are_any FROM small)
         THEN iif((SELECT is_batch_norm FROM small), 'batch_norm', 'small_collectives')
       WHEN fact.finding = 'exposed_communication' AND top_subject = 'SendRecv' AND sign.is_of_stages THEN 'pipeline'
+      WHEN fact.finding = 'exposed_communication' AND top_subject = 'SendRecv' AND sign.is_of_ring THEN 'ring'
       WHEN fact.finding = 'slow_iterations' AND slow_count = 1 THEN 'slow_step'
       WHEN fact.finding = 'slow_iterations' AND every IS NOT NULL THEN 'regular_steps'
       -- A faster message gains little where a rank is late.
