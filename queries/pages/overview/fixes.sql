@@ -295,6 +295,8 @@ fact AS MATERIALIZED (
     OR code.names GLOB '*adam*'
     OR sign.is_in_gaps
     AND (lower(gap.range_name) GLOB '*optim*' OR lower(gap.range_name) GLOB '*adam*') AS is_optimizer,
+    instr(coalesce(found.top_subject, ''), 'search_unused_parameters')
+    OR sign.is_in_gaps AND instr(gap.range_name, 'search_unused_parameters') AS searches_parameters,
     -- Read-backs of single values, which decide on something, or are logged.
     found.finding = 'host_work'
     AND download.is_scalar
@@ -419,6 +421,7 @@ chosen AS MATERIALIZED (
       WHEN sign.is_of_slow_steps THEN 'new_sizes'
       -- Code of the host, by its names, and then by what it downloads before and uploads after.
       WHEN is_first AND is_of_code AND instr(caller, 'torch/distributed/distributed_c10d') THEN 'pickled_objects'
+      WHEN is_of_code AND searches_parameters THEN 'unused_parameters'
       WHEN sign.is_after_result AND is_optimizer THEN 'cpu_optimizer'
       WHEN sign.cpu_operator IS NOT NULL THEN 'cpu_operator'
       WHEN is_after_value THEN 'after_value'
