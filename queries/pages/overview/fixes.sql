@@ -285,6 +285,11 @@ fact AS MATERIALIZED (
     coalesce(os_call.is_fifth, false) AS is_in_call,
     os_call.is_timed,
     instr(gap.next_op, 'Host-to-Device') > 0 AS is_before_upload,
+    -- The main process of a loader waits so for batches of its workers.
+    program.is_pytorch
+    AND os_call.is_half
+    AND os_call.function_name IN ('poll', 'ppoll', 'select')
+    AND instr(gap.next_op, 'Host-to-Device') > 0 AS is_in_poll,
     instr(gap.next_op, 'cudnn_generated') > 0 AS is_before_cudnn,
     5 * gap.gap_count <= found.steps AND gap.median_ns >= found.alone_ns AS has_long_gaps,
     -- A range of a compiler, such as _compile.compile_inner, and not of code that is compiled.
@@ -376,6 +381,9 @@ chosen AS MATERIALIZED (
       WHEN sign.takes_turns THEN 'lock_in_turn'
       -- Input: threads that are too few, or none.
       WHEN fact.finding IN ('host_work', 'slow_iterations') AND sign.is_fed THEN 'more_loaders'
+      WHEN is_first AND is_of_host AND is_in_poll AND every <= 16 THEN 'slow_worker'
+      WHEN is_first AND is_of_host AND is_in_poll AND every IS NOT NULL THEN 'kept_workers'
+      WHEN is_first AND is_of_host AND is_in_poll THEN 'more_loaders'
       WHEN is_first AND is_of_host AND is_read THEN 'read_ahead'
       -- Compilers, by the modules that the thread loads or by the name of its range.
       WHEN is_of_host AND (sign.compiles OR is_in_compiler) AND is_before_cudnn THEN 'cudnn_compilation'
@@ -475,6 +483,7 @@ SELECT
   CASE chosen.fix
     WHEN 'graph_breaks' THEN chosen.region_count
     WHEN 'batched_calls' THEN chosen.calls_per_step
+    WHEN 'slow_worker' THEN chosen.every
     ELSE coalesce(returned.copies_per_step, held.copies_per_step, small.step_ops)
   END AS op_count,
   CASE
