@@ -307,8 +307,8 @@ SELECT
     WHEN summed.family = 'changes of layout'
       THEN iif(
         largest.kernel_name GLOB 'copy*Kernel',
-        'Let inputs, outputs and plugins of the engine have the formats that its layers use, and give neighbouring layers'
-          || ' one precision.',
+        'Let inputs, outputs and plugins of the engine have the formats that its layers use, and give neighbouring'
+          || ' layers one precision.',
         'Keep tensors in the layout that the kernels use: channels_last in PyTorch.'
       )
     WHEN summed.family = 'type conversions'
