@@ -1,6 +1,6 @@
 /*---
 name: fixes
-version: 1
+version: 2
 title: Which fix fits each finding
 summary: The fix that fits a finding best, and the figures that its sentence needs.
 why: To check why the page names a fix. The order of the fixes is one list in the statement.
@@ -14,6 +14,7 @@ asks:
   - finding_signs
   - gpu_parts
   - {query: compiled_regions, optional: true}
+  - {query: contended_launches, optional: true}
   - {query: copy_rate, optional: true}
   - {query: downloaded_gaps, optional: true}
   - {query: finding_gpus, optional: true}
@@ -32,11 +33,11 @@ columns:
   - {name: finding, type: text, priority: 0, doc: "Name of a finding that was replayed."}
   - {name: fix, type: text, priority: 0, doc: "Name of the first fix of the list that fits, such as slow_link or lock_in_turn; general: what helps any program with this finding."}
   - {name: subject, type: text, priority: 1, doc: "What the fix is about: a GPU, a function, an operator or a call; null if the fix names none."}
-  - {name: op_count, type: int, unit: count, label: "in a step", priority: 1, doc: "Copies, calls, regions or collectives of a step that the fix is about, on each GPU; null if none count."}
+  - {name: op_count, type: int, unit: count, label: "in a step", priority: 1, doc: "Copies, calls, regions or collectives of a step that the fix is about, on each GPU; of slow_worker, steps from one late batch to the next; of contended_launches, threads. Null if none count."}
   - {name: size_bytes, type: bytes, unit: bytes, label: "size", priority: 1, doc: "Size of a copy, download or collective that the fix is about; null if none matters."}
   - {name: upload_bytes, type: bytes, unit: bytes, label: "upload", priority: 1, doc: "What is uploaded afterwards; null if that does not matter."}
-  - {name: time_ns, type: duration, unit: ns, label: "time", priority: 1, doc: "Time in a step that the fix is about; of called_often, in each call. Null if none matters."}
-  - {name: each_ns, type: duration, unit: ns, label: "each", priority: 2, doc: "Mean time of small collectives; else null."}
+  - {name: time_ns, type: duration, unit: ns, label: "time", priority: 1, doc: "Time in a step that the fix is about; of batched_calls and contended_launches, in each call. Null if none matters."}
+  - {name: each_ns, type: duration, unit: ns, label: "each", priority: 2, doc: "Mean time of small collectives; of contended_launches, of a launch that waits for no other. Else null."}
   - {name: rest_ns, type: duration, unit: ns, label: "others", priority: 2, doc: "Time in a step of the other collectives, where small ones matter and the others take 2 % of the step; else null."}
   - {name: idle_pct, type: percent, unit: percent, label: "% of idle time", priority: 2, doc: "Idle time between compiled regions as a share of that before recorded launches, where graph breaks are the reason; else null."}
   - {name: gpu_id, type: id, label: "GPU", priority: 1, doc: "GPU with the slow link, or the one that waits for another rank; else null."}
@@ -423,6 +424,7 @@ chosen AS MATERIALIZED (
         AND fact.finding IN ('launch_bound', 'tiny_kernels')
         AND fact.finding IN (SELECT finding FROM uploaded WHERE are_most AND each_step >= 10)
         THEN 'more_small_uploads'
+      WHEN is_first AND is_of_launches AND EXISTS (SELECT 1 FROM contended_launches) THEN 'contended_launches'
       WHEN sign.calls_per_step IS NOT NULL THEN 'batched_calls'
       WHEN fact.finding = 'jit_and_module_load' AND steps >= 8 AND interval_count >= 0.8 * gpu_steps
         THEN 'repeated_loads'
@@ -484,6 +486,7 @@ SELECT
     WHEN 'graph_breaks' THEN chosen.region_count
     WHEN 'batched_calls' THEN chosen.calls_per_step
     WHEN 'slow_worker' THEN chosen.every
+    WHEN 'contended_launches' THEN (SELECT thread_count FROM contended_launches)
     ELSE coalesce(returned.copies_per_step, held.copies_per_step, small.step_ops)
   END AS op_count,
   CASE
@@ -502,8 +505,12 @@ SELECT
   CASE
     WHEN chosen.fix IN ('slow_feeder', 'host_exchange', 'next_input', 'round_trip') THEN chosen.upload_bytes
   END AS upload_bytes,
-  iif(chosen.fix = 'batched_calls', chosen.caller_ns, coalesce(held.idle_ns, small.exposed_ns)) AS time_ns,
-  small.mean_ns AS each_ns,
+  CASE chosen.fix
+    WHEN 'batched_calls' THEN chosen.caller_ns
+    WHEN 'contended_launches' THEN (SELECT mean_ns FROM contended_launches)
+    ELSE coalesce(held.idle_ns, small.exposed_ns)
+  END AS time_ns,
+  iif(chosen.fix = 'contended_launches', (SELECT each_ns FROM contended_launches), small.mean_ns) AS each_ns,
   small.rest_ns,
   iif(chosen.fix = 'graph_breaks', chosen.region_pct, NULL) AS idle_pct,
   coalesce(slow_link.slow_gpu_id, elsewhere.gpu_id) AS gpu_id,
