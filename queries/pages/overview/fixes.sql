@@ -368,6 +368,7 @@ chosen AS MATERIALIZED (
       WHEN is_integrated AND (is_of_copies OR fact.finding = 'pageable_copy_call') THEN 'managed_memory'
       WHEN fact.finding = 'rank_wait' AND instr(top_subject, ' % slower kernels') THEN 'slower_gpu'
       WHEN fact.finding = 'rank_wait' AND instr(top_subject, 'changing GPUs') THEN 'unequal_input'
+      WHEN fact.finding = 'small_copies' AND instr(top_subject, 'Device-to-Device') THEN 'copies_within'
       WHEN fact.finding IN (SELECT finding FROM slow_link) THEN 'slow_link'
       WHEN fact.finding IN (SELECT finding FROM returned) THEN 'returned_data'
       -- Checkpoints and results, by their names or by calls that write. Downloads in few steps are seldom for others.
