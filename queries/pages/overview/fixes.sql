@@ -60,7 +60,10 @@ total AS MATERIALIZED (
   FROM gpu_parts
 ),
 program AS MATERIALIZED (
-  SELECT max(is_integrated) AS is_integrated, max(is_pytorch) AS is_pytorch
+  SELECT
+    max(is_integrated) AS is_integrated,
+    max(is_pytorch) AS is_pytorch,
+    max(is_pytorch AND is_one_process) AS is_data_parallel
   FROM captured
 ),
 -- Each of these answers has what takes most time in its first row.
@@ -279,6 +282,7 @@ fact AS MATERIALIZED (
     found.*,
     program.is_integrated,
     program.is_pytorch,
+    program.is_data_parallel,
     found.finding IN (SELECT finding FROM saved) AS is_saved,
     os_call.is_half AND os_call.writes AS is_written,
     os_call.role = 'read' AND os_call.is_half AS is_read,
@@ -442,6 +446,8 @@ chosen AS MATERIALIZED (
       WHEN sign.is_after_result AND is_before_input THEN 'next_input'
       WHEN sign.is_after_result AND upload_pct >= 75 AND is_input IS NOT TRUE THEN 'round_trip'
       WHEN sign.is_after_result AND is_input IS NOT TRUE THEN 'after_result'
+      WHEN fact.finding IN ('exposed_communication', 'serialised_communication') AND is_data_parallel
+        THEN 'process_per_gpu'
       -- Collectives that wait for other ranks gain nothing by overlap.
       WHEN fact.finding = 'exposed_communication'
         AND top_subject = (SELECT operation FROM late_ranks WHERE rowid = 1)
