@@ -40,7 +40,7 @@ checks:
   - fused_ns <= now_ns
 limits: >-
   See critical_part. No rows where exposed communication takes more time than kernels, or where idle time takes more than
-  exposed communication, exposed copies, and a fifth of the window or the kernels, unless is_avoidable. Classes come from names, with the class map of --classes. At most 200 names of a family are replayed.
+  exposed communication, exposed copies, and a fifth of the window or the kernels, unless is_avoidable or embeddings. Classes come from names, with the class map of --classes. At most 200 names of a family are replayed.
 ---*/
 WITH
 named AS MATERIALIZED (
@@ -66,6 +66,8 @@ copying AS MATERIALIZED (
       WHEN class = 'quantization' AND name GLOB '*[Dd]equant*' THEN 'dequantization'
       -- Of TensorRT.
       WHEN name GLOB '*genericReformat::*' THEN 'changes of layout'
+      -- What index_select and torch.gather of PyTorch run.
+      WHEN name GLOB '*vectorized_gather_kernel*' THEN 'embeddings'
       WHEN class <> 'copy' THEN NULL
       WHEN name GLOB '*CatArray*' OR name GLOB '*chunk_cat*' THEN 'concatenations'
       WHEN name GLOB '*nchwToNhwc*' OR name GLOB '*nhwcToNchw*' THEN 'changes of layout'
@@ -118,7 +120,7 @@ summed AS MATERIALIZED (
   SELECT
     key,
     max(family) AS family,
-    max(family = copies) AS is_avoidable,
+    max(family = copies AND copies <> 'embeddings') AS is_avoidable,
     sum(call_count) AS call_count,
     sum(total_ns) AS total_ns,
     100.0 * sum(total_ns) / nullif(sum(sum(total_ns)) OVER (), 0) AS time_pct,
@@ -166,7 +168,7 @@ parts AS MATERIALIZED (
     AND gpu_window.end_ns = win.end_ns
 ),
 -- Nothing is replayed where faster kernels are no conclusion, because idle time, copies or communication bind. Kernels
--- that a program can do without matter later, too.
+-- that a program can do without matter later, too, and selections of rows may be such.
 variant AS (
   SELECT
     edited.key,
@@ -187,6 +189,7 @@ variant AS (
     AND (
       parts.idle_ns < max(min(0.2 * parts.window_ns, parts.compute_ns), parts.communication_ns, parts.copies_ns)
       OR summed.is_avoidable
+      OR edited.key = 'embeddings'
     )
 ),
 replayed AS MATERIALIZED (
@@ -239,7 +242,7 @@ many_rows AS (
   SELECT
     replayed.key,
     replayed.key = 'embeddings'
-      AND largest.kernel_name GLOB 'indexSelect*'
+      AND (largest.kernel_name GLOB 'indexSelect*' OR largest.kernel_name = 'vectorized_gather_kernel')
       AND largest.call_count >= 8 * replayed.step_count AS is_many
   FROM replayed
   JOIN largest
