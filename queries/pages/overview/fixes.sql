@@ -27,6 +27,7 @@ asks:
   - {query: main_collective, optional: true}
   - {query: slow_steps, optional: true}
   - {query: small_collectives, optional: true}
+  - {query: stream_turns, optional: true}
   - {query: work_functions, optional: true}
 columns:
   - {name: rank, type: int, label: "#", priority: 1, doc: "Rank of the finding, as in findings."}
@@ -373,6 +374,9 @@ chosen AS MATERIALIZED (
       WHEN fact.finding = 'rank_wait' AND instr(top_subject, ' % slower kernels') THEN 'slower_gpu'
       WHEN fact.finding = 'rank_wait' AND instr(top_subject, 'changing GPUs') THEN 'unequal_input'
       WHEN fact.finding = 'small_copies' AND instr(top_subject, 'Device-to-Device') THEN 'copies_within'
+      WHEN fact.finding = 'few_blocks'
+        AND EXISTS (SELECT 1 FROM stream_turns WHERE 2 * wait_count >= gap_count AND wait_count >= steps)
+        THEN 'streams_in_turn'
       WHEN fact.finding IN (SELECT finding FROM slow_link) THEN 'slow_link'
       WHEN fact.finding IN (SELECT finding FROM returned) THEN 'returned_data'
       -- Checkpoints and results, by their names or by calls that write. Downloads in few steps are seldom for others.
@@ -488,11 +492,13 @@ SELECT
     WHEN 'batched_calls' THEN chosen.caller
     WHEN 'cpu_operator' THEN chosen.cpu_operator
     WHEN 'host_exchange' THEN chosen.exchange
+    WHEN 'streams_in_turn' THEN (SELECT api_name FROM stream_turns)
   END AS subject,
   CASE chosen.fix
     WHEN 'graph_breaks' THEN chosen.region_count
     WHEN 'batched_calls' THEN chosen.calls_per_step
     WHEN 'slow_worker' THEN chosen.every
+    WHEN 'streams_in_turn' THEN (SELECT stream_count FROM stream_turns)
     WHEN 'contended_launches' THEN (SELECT thread_count FROM contended_launches)
     ELSE coalesce(returned.copies_per_step, held.copies_per_step, small.step_ops)
   END AS op_count,
