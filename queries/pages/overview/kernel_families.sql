@@ -40,7 +40,7 @@ checks:
   - fused_ns <= now_ns
 limits: >-
   See critical_part. No rows where exposed communication takes more time than kernels, or where idle time takes more than
-  exposed communication, exposed copies, and a fifth of the window or the kernels, unless is_avoidable or embeddings. Classes come from names, with the class map of --classes. At most 200 names of a family are replayed.
+  exposed communication, exposed copies, and a fifth of the window or the kernels, unless is_avoidable, changes of layout or embeddings. Classes come from names, with the class map of --classes. At most 200 names of a family are replayed.
 ---*/
 WITH
 named AS MATERIALIZED (
@@ -120,7 +120,8 @@ summed AS MATERIALIZED (
   SELECT
     key,
     max(family) AS family,
-    max(family = copies AND copies <> 'embeddings') AS is_avoidable,
+    -- An engine of TensorRT converts where its layers differ, which a program changes in part.
+    max(family = copies AND copies <> 'embeddings' AND NOT name GLOB '*genericReformat::*') AS is_avoidable,
     sum(call_count) AS call_count,
     sum(total_ns) AS total_ns,
     100.0 * sum(total_ns) / nullif(sum(sum(total_ns)) OVER (), 0) AS time_pct,
@@ -189,7 +190,7 @@ variant AS (
     AND (
       parts.idle_ns < max(min(0.2 * parts.window_ns, parts.compute_ns), parts.communication_ns, parts.copies_ns)
       OR summed.is_avoidable
-      OR edited.key = 'embeddings'
+      OR edited.key IN ('changes of layout', 'embeddings')
     )
 ),
 replayed AS MATERIALIZED (
