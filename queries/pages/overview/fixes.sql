@@ -13,6 +13,7 @@ asks:
   - findings
   - finding_signs
   - gpu_parts
+  - {query: blocking_launches, optional: true}
   - {query: compiled_regions, optional: true}
   - {query: contended_launches, optional: true}
   - {query: copy_rate, optional: true}
@@ -22,6 +23,7 @@ asks:
   - {query: held_copies, optional: true}
   - {query: idle_calls, optional: true}
   - {query: idle_functions, optional: true}
+  - {query: interpreter_waits, optional: true}
   - {query: late_ranks, optional: true}
   - {query: longest_gaps, optional: true}
   - {query: main_collective, optional: true}
@@ -289,6 +291,7 @@ fact AS MATERIALIZED (
     os_call.role = 'read' AND os_call.is_half AS is_read,
     os_call.role IN ('read', 'receive') AND os_call.is_fifth AS is_input,
     coalesce(os_call.is_fifth, false) AS is_in_call,
+    os_call.is_half AND os_call.function_name = 'ioctl' AS is_in_driver,
     os_call.is_timed,
     instr(gap.next_op, 'Host-to-Device') > 0 AS is_before_upload,
     -- The main process of a loader waits so for batches of its workers.
@@ -409,6 +412,12 @@ chosen AS MATERIALIZED (
         THEN 'kept_workers'
       WHEN fact.finding = 'host_work' AND sign.is_rare AND has_long_gaps AND is_before_upload THEN 'rare_upload'
       WHEN fact.finding = 'host_work' AND sign.is_rare AND has_long_gaps THEN 'rare_work'
+      WHEN is_first
+        AND is_of_host
+        AND is_timed
+        AND EXISTS (SELECT 1 FROM interpreter_waits WHERE 5 * total_ns >= (SELECT idle_ns FROM total))
+        THEN 'interpreter_lock'
+      WHEN is_first AND is_of_host AND is_in_driver THEN 'driver_wait'
       -- A server may wait for a time, to collect requests; a program of PyTorch for its loader.
       WHEN fact.finding = 'host_work' AND sign.waits_for_threads AND is_timed AND NOT is_pytorch THEN 'timed_wait'
       WHEN fact.finding = 'host_work' AND sign.waits_for_threads AND is_before_upload THEN 'batch_wait'
@@ -433,6 +442,7 @@ chosen AS MATERIALIZED (
         AND fact.finding IN ('launch_bound', 'tiny_kernels')
         AND fact.finding IN (SELECT finding FROM uploaded WHERE are_most AND each_step >= 10)
         THEN 'more_small_uploads'
+      WHEN is_of_launches AND EXISTS (SELECT 1 FROM blocking_launches) THEN 'blocking_launches'
       WHEN is_first AND is_of_launches AND EXISTS (SELECT 1 FROM contended_launches) THEN 'contended_launches'
       WHEN sign.calls_per_step IS NOT NULL THEN 'batched_calls'
       WHEN fact.finding = 'jit_and_module_load' AND steps >= 8 AND interval_count >= 0.8 * gpu_steps
@@ -452,6 +462,7 @@ chosen AS MATERIALIZED (
       WHEN sign.is_after_result AND is_input IS NOT TRUE THEN 'after_result'
       WHEN fact.finding IN ('exposed_communication', 'serialised_communication') AND is_data_parallel
         THEN 'process_per_gpu'
+      WHEN fact.finding = 'exposed_communication' AND lower(main_path) GLOB '*barrier*' THEN 'barrier'
       -- Collectives that wait for other ranks gain nothing by overlap.
       WHEN fact.finding = 'exposed_communication'
         AND top_subject = (SELECT operation FROM late_ranks WHERE rowid = 1)
@@ -493,6 +504,7 @@ SELECT
     WHEN 'cpu_operator' THEN chosen.cpu_operator
     WHEN 'host_exchange' THEN chosen.exchange
     WHEN 'streams_in_turn' THEN (SELECT api_name FROM stream_turns)
+    WHEN 'interpreter_lock' THEN (SELECT function_name FROM os_call)
   END AS subject,
   CASE chosen.fix
     WHEN 'graph_breaks' THEN chosen.region_count
