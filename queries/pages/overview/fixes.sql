@@ -442,6 +442,12 @@ chosen AS MATERIALIZED (
         AND fact.finding IN ('launch_bound', 'tiny_kernels')
         AND fact.finding IN (SELECT finding FROM uploaded WHERE are_most AND each_step >= 10)
         THEN 'more_small_uploads'
+      -- Of steps that mostly run graphs, those that launch kernel by kernel.
+      WHEN is_first
+        AND fact.finding = 'launch_bound'
+        AND instr(fact.claim, 'Late graphs')
+        AND interval_count >= 20 * gpu_steps
+        THEN 'missing_graphs'
       WHEN is_of_launches AND EXISTS (SELECT 1 FROM blocking_launches) THEN 'blocking_launches'
       WHEN is_first AND is_of_launches AND EXISTS (SELECT 1 FROM contended_launches) THEN 'contended_launches'
       WHEN sign.calls_per_step IS NOT NULL THEN 'batched_calls'
