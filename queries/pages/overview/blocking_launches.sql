@@ -9,7 +9,7 @@ internal: true
 tags: [cuda, kernel, latency]
 reads: [launch]
 requires: [launch]
-rows_if: (SELECT 2 * sum(call_end_ns >= end_ns) > count(*) FROM (SELECT call_end_ns, end_ns FROM launch WHERE op_kind = 'kernel' AND dur_ns >= 10000 LIMIT 2000))
+rows_if: coalesce((SELECT 2 * sum(call_end_ns >= end_ns) > count(*) FROM (SELECT call_end_ns, end_ns FROM launch WHERE op_kind = 'kernel' AND dur_ns >= 10000 LIMIT 2000)), 0)
 params:
   - {name: at_least, type: duration, default: 10us, min: 0, doc: "Shortest kernel to count: a launch call may outlast a shorter one."}
   - {name: least_pct, type: real, default: 90, min: 0, max: 100, doc: "Smallest share of the launches that must wait, in percent."}
