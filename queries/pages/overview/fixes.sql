@@ -292,6 +292,12 @@ fact AS MATERIALIZED (
     os_call.role IN ('read', 'receive') AND os_call.is_fifth AS is_input,
     coalesce(os_call.is_fifth, false) AS is_in_call,
     os_call.is_half AND os_call.function_name = 'ioctl' AS is_in_driver,
+    EXISTS (
+      SELECT 1
+      FROM idle_calls
+      WHERE function_name IN ('send', 'sendto', 'sendmsg', 'sendmmsg')
+        AND total_ns >= 0.2 * (SELECT idle_ns FROM total)
+    ) AS is_sent,
     os_call.is_timed,
     instr(gap.next_op, 'Host-to-Device') > 0 AS is_before_upload,
     -- The main process of a loader waits so for batches of its workers.
@@ -462,6 +468,7 @@ chosen AS MATERIALIZED (
       WHEN is_after_value THEN 'after_value'
       WHEN is_of_feeder THEN 'slow_feeder'
       WHEN sign.is_after_result AND exchange IS NOT NULL THEN 'host_exchange'
+      WHEN sign.is_after_result AND is_sent AND upload_pct >= 75 THEN 'socket_exchange'
       WHEN sign.is_after_result AND upload_pct IS NULL AND downloaded_bytes >= 65536 THEN 'last_result'
       WHEN sign.is_after_result AND is_before_input THEN 'next_input'
       WHEN sign.is_after_result AND upload_pct >= 75 AND is_input IS NOT TRUE THEN 'round_trip'
@@ -523,7 +530,7 @@ SELECT
   CASE
     WHEN chosen.fix = 'pause' AND chosen.is_after_value THEN chosen.downloaded_bytes
     WHEN chosen.fix IN ('after_value', 'last_result', 'next_input', 'after_result') THEN chosen.downloaded_bytes
-    WHEN chosen.fix = 'host_exchange' THEN chosen.download_bytes
+    WHEN chosen.fix IN ('host_exchange', 'socket_exchange') THEN chosen.download_bytes
     -- Of many downloads in a gap, all count.
     WHEN chosen.fix = 'round_trip'
       THEN iif(
@@ -534,7 +541,7 @@ SELECT
     ELSE CAST(round(coalesce(returned.size_bytes, held.size_bytes, small.size_bytes)) AS INTEGER)
   END AS size_bytes,
   CASE
-    WHEN chosen.fix IN ('slow_feeder', 'host_exchange', 'next_input', 'round_trip') THEN chosen.upload_bytes
+    WHEN chosen.fix IN ('slow_feeder', 'host_exchange', 'socket_exchange', 'next_input', 'round_trip') THEN chosen.upload_bytes
   END AS upload_bytes,
   CASE chosen.fix
     WHEN 'batched_calls' THEN chosen.caller_ns
