@@ -541,7 +541,8 @@ SELECT
     ELSE CAST(round(coalesce(returned.size_bytes, held.size_bytes, small.size_bytes)) AS INTEGER)
   END AS size_bytes,
   CASE
-    WHEN chosen.fix IN ('slow_feeder', 'host_exchange', 'socket_exchange', 'next_input', 'round_trip') THEN chosen.upload_bytes
+    WHEN chosen.fix IN ('slow_feeder', 'host_exchange', 'socket_exchange', 'next_input', 'round_trip')
+      THEN chosen.upload_bytes
   END AS upload_bytes,
   CASE chosen.fix
     WHEN 'batched_calls' THEN chosen.caller_ns
