@@ -457,6 +457,13 @@ chosen AS MATERIALIZED (
       WHEN is_of_launches AND EXISTS (SELECT 1 FROM blocking_launches) THEN 'blocking_launches'
       WHEN is_first AND is_of_launches AND EXISTS (SELECT 1 FROM contended_launches) THEN 'contended_launches'
       WHEN sign.calls_per_step IS NOT NULL THEN 'batched_calls'
+      WHEN is_first
+        AND fact.finding IN ('launch_bound', 'tiny_kernels')
+        AND coalesce(subject_kind, '') <> 'NVTX range'
+        AND top_subject_pct >= 90
+        AND subject_count <= 3
+        AND interval_count >= 50 * gpu_steps
+        THEN 'repeated_kernel'
       WHEN fact.finding = 'jit_and_module_load' AND steps >= 8 AND interval_count >= 0.8 * gpu_steps
         THEN 'repeated_loads'
       WHEN sign.is_of_slow_steps THEN 'new_sizes'
@@ -514,6 +521,7 @@ SELECT
     -- Of AllReduce, GPU 2 last, 15 % slower kernels: what follows the collective.
     WHEN 'slower_gpu' THEN replace(substr(chosen.top_subject, instr(chosen.top_subject, ', ') + 2), ' last', '')
     WHEN 'batched_calls' THEN chosen.caller
+    WHEN 'repeated_kernel' THEN chosen.top_subject
     WHEN 'cpu_operator' THEN chosen.cpu_operator
     WHEN 'host_exchange' THEN chosen.exchange
     WHEN 'streams_in_turn' THEN (SELECT api_name FROM stream_turns)
@@ -522,6 +530,7 @@ SELECT
   CASE chosen.fix
     WHEN 'graph_breaks' THEN chosen.region_count
     WHEN 'batched_calls' THEN chosen.calls_per_step
+    WHEN 'repeated_kernel' THEN CAST(round(1.0 * chosen.interval_count / chosen.gpu_steps) AS INTEGER)
     WHEN 'slow_worker' THEN chosen.every
     WHEN 'streams_in_turn' THEN (SELECT stream_count FROM stream_turns)
     WHEN 'contended_launches' THEN (SELECT thread_count FROM contended_launches)
