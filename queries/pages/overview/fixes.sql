@@ -20,6 +20,7 @@ asks:
   - {query: downloaded_gaps, optional: true}
   - {query: finding_gpus, optional: true}
   - {query: finding_places, optional: true}
+  - {query: freeing_gaps, optional: true}
   - {query: held_copies, optional: true}
   - {query: idle_calls, optional: true}
   - {query: idle_functions, optional: true}
@@ -408,6 +409,16 @@ chosen AS MATERIALIZED (
       WHEN is_of_host AND (sign.compiles OR is_in_compiler) AND is_before_cudnn THEN 'cudnn_compilation'
       WHEN is_of_host AND (sign.compiles OR is_in_compiler) AND is_pytorch THEN 'recompilation'
       WHEN is_of_host AND (sign.compiles OR is_in_compiler) THEN 'compilation'
+      -- Start-up has long gaps, too, where steps are not known.
+      WHEN is_of_host
+        AND EXISTS (
+          SELECT 1
+          FROM freeing_gaps
+          WHERE host_pct >= 25
+            AND gap_count >= 5
+            AND 4 * host_ns >= ceiling_ns
+        )
+        THEN 'garbage_collection'
       -- One gap or a few have most of the time: what a mean step does is not to blame.
       WHEN sign.pause_count = 1 THEN 'pause'
       WHEN sign.pause_count > 1 THEN 'pauses'
@@ -526,12 +537,14 @@ SELECT
     WHEN 'host_exchange' THEN chosen.exchange
     WHEN 'streams_in_turn' THEN (SELECT api_name FROM stream_turns)
     WHEN 'interpreter_lock' THEN (SELECT function_name FROM os_call)
+    WHEN 'garbage_collection' THEN CAST((SELECT gap_count FROM freeing_gaps) AS TEXT)
   END AS subject,
   CASE chosen.fix
     WHEN 'graph_breaks' THEN chosen.region_count
     WHEN 'batched_calls' THEN chosen.calls_per_step
     WHEN 'repeated_kernel' THEN CAST(round(1.0 * chosen.interval_count / chosen.gpu_steps) AS INTEGER)
     WHEN 'slow_worker' THEN chosen.every
+    WHEN 'garbage_collection' THEN (SELECT free_count FROM freeing_gaps)
     WHEN 'streams_in_turn' THEN (SELECT stream_count FROM stream_turns)
     WHEN 'contended_launches' THEN (SELECT thread_count FROM contended_launches)
     ELSE coalesce(returned.copies_per_step, held.copies_per_step, small.step_ops)
