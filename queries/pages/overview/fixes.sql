@@ -236,6 +236,7 @@ held AS MATERIALIZED (
     copy.idle_ns / found.gpu_steps AS idle_ns,
     copy.kernel_count <= 20 * copy.copy_count AS are_many,
     copy.kernel_count <= 5 * copy.copy_count AS are_most,
+    2 * copy.kernel_count <= 3 * copy.copy_count AS are_all,
     100.0 * copy.idle_ns / nullif((SELECT window_ns FROM total), 0) AS idle_pct
   FROM found
   CROSS JOIN held_copies AS copy
@@ -446,6 +447,12 @@ chosen AS MATERIALIZED (
         THEN 'sizes_read_back'
       WHEN is_first AND fact.finding IN (SELECT finding FROM read_back) THEN 'values_read_back'
       WHEN is_first
+        AND fact.finding = 'host_sync'
+        AND top_subject GLOB 'cudaMemcpy*'
+        AND NOT instr(top_subject, ' in ')
+        AND fact.finding IN (SELECT finding FROM uploaded WHERE are_all AND idle_pct >= 20 AND each_step >= 0.8)
+        THEN 'one_by_one'
+      WHEN is_first
         AND fact.finding IN (SELECT finding FROM uploaded WHERE are_many AND idle_pct >= 20 AND each_step >= 0.8)
         THEN iif(
           fact.finding = 'host_sync'
@@ -593,7 +600,7 @@ LEFT JOIN held
   ON held.finding = chosen.finding
   AND held.direction = CASE
     WHEN chosen.fix IN ('values_read_back', 'sizes_read_back') THEN 'Device-to-Host'
-    WHEN chosen.fix IN ('uploaded_decisions', 'small_uploads', 'more_small_uploads') THEN 'Host-to-Device'
+    WHEN chosen.fix IN ('one_by_one', 'uploaded_decisions', 'small_uploads', 'more_small_uploads') THEN 'Host-to-Device'
   END
 LEFT JOIN others AS small
   ON small.finding = chosen.finding
