@@ -45,7 +45,11 @@ gap AS MATERIALIZED (
 call AS MATERIALIZED (
   SELECT call_id, global_tid, start_ns, end_ns
   FROM cuda_call
-  WHERE (api_name GLOB 'cuMemFree*' OR api_name GLOB 'cudaFree*' OR api_name GLOB 'hipFree*')
+  WHERE name_id IN (
+      SELECT string_id
+      FROM string
+      WHERE text GLOB 'cuMemFree*' OR text GLOB 'cudaFree*' OR text GLOB 'hipFree*'
+    )
     AND EXISTS (SELECT 1 FROM gap)
 ),
 freed AS MATERIALIZED (
