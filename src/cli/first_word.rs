@@ -245,7 +245,8 @@ pub(super) fn neither(word: &str, verbs: &Command, arguments: &[OsString]) -> Er
             "`nsq help` lists the verbs; a report is given by its path, such as ./report.sqlite"
                 .to_owned()
         });
-    let kinds = if Path::new(word).exists() { "no verb of nsq" } else { "neither a verb of nsq nor a file" };
+    let kinds =
+        if Path::new(word).exists() { "no verb of nsq" } else { "neither a verb of nsq nor a file" };
     Error::usage(format!("'{word}' is {kinds}"), help)
 }
 
