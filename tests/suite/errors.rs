@@ -220,7 +220,7 @@ fn unknown_names_get_a_suggestion() {
     let relation = format!(
         "unknown query 'kernel'\n  help: kernel is a relation: `nsq sql {report} \"SELECT * FROM kernel\"`"
     );
-    let cases: [(&[&str], &str); 10] = [
+    let cases: [(&[&str], &str); 13] = [
         (
             &["run", report, "--query", "top_kernel"],
             "unknown query 'top_kernel'\n  help: did you mean 'top_kernels'?",
