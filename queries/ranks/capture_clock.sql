@@ -7,6 +7,7 @@ why: To find out which events of several reports happened at about the same time
 kind: info
 tags: [capture]
 reads: [capture]
+requires: []
 columns:
   - {name: utc_start_ns, type: int, unit: ns, label: "UTC at 0", priority: 0, doc: "UTC time at clock 0, in nanoseconds since 1970."}
 when_empty: "the report does not record its start in UTC"
