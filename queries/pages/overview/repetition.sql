@@ -11,6 +11,7 @@ reads: [gpu_window, kernel, step_window]
 requires: [gpu_window, step_window]
 columns:
   - {name: step_count, type: int, unit: count, label: "steps", priority: 0, doc: "Steps after the warm-up and before the tail, of all threads and GPUs; 0 if nothing repeats."}
+  - {name: process_count, type: int, unit: count, label: "processes", priority: 1, doc: "Processes with these steps."}
   - {name: other_count, type: int, unit: count, label: "with other work", priority: 1, doc: "Those that launch other work, too, such as an evaluation; null unless one thread has all steps, on one GPU."}
   - {name: other_ns, type: duration, unit: ns, label: "their time", priority: 1, doc: "Time of these steps; null as other_count, or if there are none."}
   - {name: usual_idle_ns, type: duration, unit: ns, label: "usual idle time", priority: 1, doc: "Idle time of all other steps, if each idles as long as the median one; null as other_ns."}
@@ -24,7 +25,7 @@ see_also: [iteration_sum, steps, top_kernels]
 ---*/
 WITH
 steady AS MATERIALIZED (
-  SELECT gpu_id, global_tid, start_ns, end_ns, dur_ns, part = 'median' AS is_median, has_other_work
+  SELECT gpu_id, pid, global_tid, start_ns, end_ns, dur_ns, part = 'median' AS is_median, has_other_work
   FROM step_window
   WHERE part IN ('median', 'steady')
     AND (step_count > 1 OR is_only)
@@ -32,6 +33,7 @@ steady AS MATERIALIZED (
 total AS MATERIALIZED (
   SELECT
     count(*) AS step_count,
+    count(DISTINCT pid) AS process_count,
     sum(has_other_work AND NOT is_median) AS other_count,
     sum(iif(has_other_work AND NOT is_median, dur_ns, NULL)) AS other_ns,
     count(DISTINCT gpu_id) = 1 AND count(DISTINCT global_tid) = 1 AS is_one_thread
@@ -50,6 +52,7 @@ often AS MATERIALIZED (
 )
 SELECT
   step_count,
+  process_count,
   iif(is_one_thread, other_count, NULL) AS other_count,
   iif(is_one_thread, other_ns, NULL) AS other_ns,
   (
