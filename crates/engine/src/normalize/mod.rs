@@ -291,7 +291,7 @@ impl Planner<'_> {
         }
         let columns = &relation.header.scope;
         let notes = self.scope.notes(name, columns);
-        // What the report lacks has no rows that the scope could leave out.
+        // Without its data, it has no rows that the scope could leave out.
         if !notes.is_empty() && Presence::new(self.schema, self.catalog).lack(name)?.is_none() {
             self.installation.notes.extend(notes);
         }
