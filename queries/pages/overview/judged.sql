@@ -22,7 +22,7 @@ columns:
   - {name: bound_by, type: text, priority: 0, doc: "What binds: compute, communication, copies, mixed or idle. Where nothing can be concluded: no GPU work, unknown (work is missing), whole graphs, too little work or start-up."}
   - {name: gpu_count, type: int, unit: count, label: "GPUs", priority: 1, doc: "GPUs with work."}
   - {name: window_ns, type: duration, unit: ns, label: "judged", priority: 1, doc: "Judged time of all GPUs."}
-  - {name: compute_ns, type: duration, unit: ns, label: "compute", priority: 1, doc: "Part of it in which a compute kernel ran."}
+  - {name: compute_ns, type: duration, unit: ns, label: "compute", priority: 1, doc: "Part of window_ns in which a compute kernel ran."}
   - {name: communication_ns, type: duration, unit: ns, label: "exposed communication", priority: 1, doc: "Part in which collectives ran, and no compute kernel."}
   - {name: copies_ns, type: duration, unit: ns, label: "exposed copies", priority: 1, doc: "Part in which copies or fills ran, and no kernel."}
   - {name: idle_ns, type: duration, unit: ns, label: "idle", priority: 1, doc: "Part in which nothing ran."}

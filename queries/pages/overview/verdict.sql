@@ -2,7 +2,7 @@
 name: verdict
 version: 1
 title: The verdict
-summary: What the first sentence about a report says, and its figures, in one row.
+summary: What the first sentence of the page says, and its figures, in one row.
 why: To check why the page concludes what it does. The order of the verdicts is one list in the statement.
 kind: info
 internal: true
