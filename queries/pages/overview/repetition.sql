@@ -14,7 +14,7 @@ columns:
   - {name: process_count, type: int, unit: count, label: "processes", priority: 1, doc: "Processes with these steps."}
   - {name: other_count, type: int, unit: count, label: "with other work", priority: 1, doc: "Those that launch other work, too, such as an evaluation; null unless one thread has all steps, on one GPU."}
   - {name: other_ns, type: duration, unit: ns, label: "their time", priority: 1, doc: "Time of these steps; null as other_count, or if there are none."}
-  - {name: usual_idle_ns, type: duration, unit: ns, label: "usual idle time", priority: 1, doc: "Idle time of all other steps, if each idles as long as the median one; null as other_ns."}
+  - {name: usual_idle_ns, type: duration, unit: ns, label: "usual idle time", priority: 1, doc: "Idle time of all other steps, if each idles as long as the median step; null as other_ns."}
   - {name: most_calls, type: int, unit: count, label: "most calls", priority: 1, doc: "Without steps: executions of the kernel that ran most often, of the five with most time. Null if there are steps, or no kernels."}
   - {name: long_kernel_ns, type: duration, unit: ns, label: "long kernel", priority: 1, doc: "Without steps: time of the kernel with most, if it takes a second or more each time. Else null."}
 checks:
