@@ -189,7 +189,7 @@ SELECT
   bound_by = 'idle' AND paced_ns >= 0.5 * idle_ns AS is_paced,
   paced_ns,
   coalesce(max(left_pct >= least_pct), false) AND NOT is_unknown AS is_unexplained,
-  coalesce(max(CAST(left_ns AS INTEGER)), 0) AS unexplained_ns,
+  coalesce(max(left_ns), 0) AS unexplained_ns,
   coalesce(max(left_pct), 0) AS unexplained_pct,
   loading_pct
 FROM bound

@@ -111,10 +111,10 @@ SELECT
   kernels_matter,
   is_certain,
   then_ns,
-  CAST(round(gpu_work_ns) AS INTEGER) AS gpu_work_ns,
+  gpu_work_ns,
   iif(
     finding = 'launch_bound' AND host_ns IS NOT NULL AND floor_ns > 0 AND floor_ns < 0.9 * alone_ns,
-    CAST(round(floor_ns) AS INTEGER),
+    floor_ns,
     0
   ) AS least_ns,
   coalesce(frees = 'idle' AND host_ns >= 0.5 * alone_ns AND gpu_work_ns < 0.9 * alone_ns, false) AS host_binds

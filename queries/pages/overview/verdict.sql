@@ -166,7 +166,7 @@ fact AS MATERIALIZED (
     instr(waited.function_name, 'sleep') AND judged.repeats AND step.now_ns IS NOT NULL AS is_asleep,
     waited.function_name AS waits_in,
     step.now_ns,
-    CAST(round(step.now_ns - 1.0 * judged.paced_ns / step.step_count / judged.gpu_count) AS INTEGER) AS then_ns,
+    step.now_ns - 1.0 * judged.paced_ns / step.step_count / judged.gpu_count AS then_ns,
     gap.max_ns AS longest_ns,
     gap.long_count,
     doing.cause AS doing,
