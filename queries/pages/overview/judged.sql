@@ -29,7 +29,6 @@ columns:
   - {name: all_communication_ns, type: duration, unit: ns, label: "communication", priority: 2, doc: "Time of collectives, hidden or exposed."}
   - {name: all_copies_ns, type: duration, unit: ns, label: "copies", priority: 2, doc: "Time of copies and fills, hidden or exposed."}
   - {name: repeats, type: bool, priority: 1, doc: "1 if there are steps."}
-  - {name: is_single, type: bool, priority: 2, doc: "1 if there is only one step."}
   - {name: is_once, type: bool, priority: 2, doc: "1 if the time is too short for conclusions on speed: bound_by is too little work or start-up."}
   - {name: is_unknown, type: bool, priority: 1, doc: "1 if too much work is missing to call a GPU idle, as in idle_doubt."}
   - {name: launches_fail, type: bool, priority: 2, doc: "1 if launches failed."}
@@ -180,7 +179,6 @@ SELECT
   all_communication_ns,
   all_copies_ns,
   repeated.step_count > 0 AS repeats,
-  repeated.step_count = 1 AS is_single,
   bound_by IN ('too little work', 'start-up') AS is_once,
   is_unknown,
   launches_fail,

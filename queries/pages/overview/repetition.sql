@@ -7,10 +7,10 @@ why: To conclude nothing on speed from what ran once, and to know which steps id
 kind: info
 internal: true
 tags: [gpu, nvtx]
-reads: [gpu_window, kernel, step_window]
+reads: [gpu_window, kernel, scope, step_window]
 requires: [gpu_window, step_window]
 columns:
-  - {name: step_count, type: int, unit: count, label: "steps", priority: 0, doc: "Steps after the warm-up and before the tail, of all threads and GPUs; 0 if nothing repeats."}
+  - {name: step_count, type: int, unit: count, label: "steps", priority: 0, doc: "Steps of the judged time, of all threads and GPUs; 0 if nothing repeats. Steps of the warm-up and the tail count only where they are judged, as with --iter."}
   - {name: process_count, type: int, unit: count, label: "processes", priority: 1, doc: "Processes with these steps."}
   - {name: other_count, type: int, unit: count, label: "with other work", priority: 1, doc: "Those that launch other work, too, such as an evaluation; null unless one thread has all steps, on one GPU."}
   - {name: other_ns, type: duration, unit: ns, label: "their time", priority: 1, doc: "Time of these steps; null as other_count, or if there are none."}
@@ -24,11 +24,22 @@ limits: See step_window. The median step stands for all that launch no other wor
 see_also: [iteration_sum, steps, top_kernels]
 ---*/
 WITH
-steady AS MATERIALIZED (
-  SELECT gpu_id, pid, global_tid, start_ns, end_ns, dur_ns, part = 'median' AS is_median, has_other_work
+steps AS MATERIALIZED (
+  SELECT gpu_id, pid, global_tid, start_ns, end_ns, dur_ns, part, has_other_work
   FROM step_window
+  WHERE step_count > 1
+    OR is_only
+),
+-- The scope may be one step of the warm-up.
+judged AS MATERIALIZED (
+  SELECT *, part = 'median' AS is_median
+  FROM steps
   WHERE part IN ('median', 'steady')
-    AND (step_count > 1 OR is_only)
+    OR (
+      SELECT min(steps.start_ns) = scope.start_ns AND max(steps.end_ns) = scope.end_ns
+      FROM steps
+      CROSS JOIN scope
+    )
 ),
 total AS MATERIALIZED (
   SELECT
@@ -37,7 +48,7 @@ total AS MATERIALIZED (
     sum(has_other_work AND NOT is_median) AS other_count,
     sum(iif(has_other_work AND NOT is_median, dur_ns, NULL)) AS other_ns,
     count(DISTINCT gpu_id) = 1 AND count(DISTINCT global_tid) = 1 AS is_one_thread
-  FROM steady
+  FROM judged
 ),
 -- Kernels are not read if there are steps.
 often AS MATERIALIZED (
@@ -58,7 +69,7 @@ SELECT
   (
     SELECT max(gpu.idle_ns) * (total.step_count - total.other_count)
     -- Windows are computed only if there are steps with other work.
-    FROM (SELECT * FROM steady WHERE is_median AND total.is_one_thread AND total.other_count > 0) AS middle
+    FROM (SELECT * FROM judged WHERE is_median AND total.is_one_thread AND total.other_count > 0) AS middle
     CROSS JOIN gpu_window AS gpu
     WHERE gpu.gpu_id = middle.gpu_id
       AND gpu.start_ns = middle.start_ns
