@@ -1,16 +1,16 @@
 /*---
 name: default_stream
-version: 1
+version: 2
 title: The default stream keeps copies and kernels apart
-summary: Time in which a copy ran alone because of the order on the default stream.
+summary: Time of copies and small kernels that the default stream keeps apart.
 why: To see what streams that do not wait for the default stream could overlap.
 kind: finding
 tags: [cuda, gpu, memory]
-reads: [exposed_part, gpu_overlap, gpu_window, launch, memcpy, stream]
+reads: [cuda_sync, exposed_part, gpu, gpu_overlap, gpu_window, kernel, launch, memcpy, stream]
 requires: [stream, launch, gpu_overlap]
 finding:
-  claim: "Default stream: copies and kernels that could overlap run one after the other, because one is on the default stream."
-  ceiling: The part of the copy that ran alone, at most as long as the other operation had waited and as either took. Two kernels that wait for each other do not count.
+  claim: "Default stream: work that could overlap runs in turn, because a part is on the default stream."
+  ceiling: The part of the copy that ran alone, at most as long as the other operation had waited and as either took. Of two kernels that wait for each other and fit on the GPU together, that of the streams with less time.
   remedy: >-
     Use streams with cudaStreamNonBlocking and no default stream, or compile with --default-stream per-thread. Order dependent work with events.
   in_pytorch: >-
@@ -18,6 +18,7 @@ finding:
   link: https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/#asynchronous-and-overlapping-transfers-with-computation
   confidence: low
   frees: kernels
+  narrows: [few_blocks]
 params:
   - {name: handover, type: duration, default: 10us, min: 0, doc: "Longest time between the two operations."}
   - {name: least, type: duration, default: 5us, min: 0, doc: "Shortest interval to return."}
@@ -26,16 +27,17 @@ columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the time that a fix would free, on the report's clock."}
   - {name: dur_ns, type: duration, unit: ns, priority: 1, doc: "Length of that time."}
-  - {name: subject, type: text, label: "direction", priority: 0, doc: "Direction of the copy."}
-  - {name: stream_id, type: id, label: "stream of the copy", doc: "CUDA stream ID, unique within its context."}
-  - {name: kernel_id, type: id, label: "row of the kernel", priority: 3, doc: "Row ID of the kernel before or after the copy in the raw table."}
-  - {name: memcpy_id, type: id, label: "row of the copy", priority: 3, doc: "Row ID of the copy in the raw table."}
+  - {name: subject, type: text, label: "copy or kernel", priority: 0, doc: "Direction of the copy, or function of the kernel."}
+  - {name: stream_id, type: id, label: "its stream", doc: "CUDA stream ID of the copy or kernel, unique within its context."}
+  - {name: kernel_id, type: id, label: "row of the kernel", priority: 3, doc: "Row ID in the raw table of the kernel before or after the copy, or of the kernel itself."}
+  - {name: memcpy_id, type: id, label: "row of the copy", priority: 3, doc: "Row ID of the copy in the raw table; null for a kernel."}
 checks:
   - dur_ns > 0
-when_empty: "no copy and kernel wait for each other because of the default stream"
+when_empty: "no copies and kernels wait for each other because of the default stream"
 limits: >-
   The legacy default stream and streams without cudaStreamNonBlocking wait for each other. An event or a dependency can be
   the reason too: the report does not say. A copy that needs the result of the kernel can only overlap with other kernels.
+  Kernels count only if few streams wait for events, and if both have fewer blocks together than the GPU has SMs.
   A copy whose call waits for it, such as cudaMemcpy, has no rows. The time is also in exposed_copies. Needs the kinds of
   streams, which are not in imported PyTorch traces.
 see_also: [exposed_copies, stream_concurrency, cuda_memcpy_async]
@@ -127,6 +129,74 @@ pair AS MATERIALIZED (
       OR waiting.op_kind = 'kernel' AND before.op_kind = 'memcpy'
     )
 ),
+-- Kernels that leave most of the GPU to others.
+size AS MATERIALIZED (
+  SELECT min(sm_count) AS sm_count
+  FROM gpu
+),
+narrow AS MATERIALIZED (
+  SELECT kernel_id, coalesce(short_name, kernel_name, '(no name)') AS kernel_name, grid_x * grid_y * grid_z AS blocks
+  FROM kernel
+  WHERE grid_x * grid_y * grid_z < (SELECT sm_count FROM size)
+    AND EXISTS (SELECT 1 FROM mixed)
+),
+-- Of the default stream and the others, those with less time can hide under the others.
+side AS MATERIALIZED (
+  SELECT
+    pid,
+    context_id,
+    sum(iif(is_default, end_ns - start_ns, 0)) < sum(iif(is_default, 0, end_ns - start_ns)) AS default_hides
+  FROM op
+  GROUP BY pid, context_id
+),
+-- Where streams also wait for events, the order may be wanted.
+ordered AS MATERIALIZED (
+  SELECT pid, context_id, count(*) AS waits
+  FROM cuda_sync
+  WHERE sync_kind = 'stream waits for event'
+  GROUP BY pid, context_id
+),
+narrow_pair AS (
+  SELECT
+    iif(waiting.is_default = side.default_hides, waiting.op_id, before.op_id) AS kernel_id,
+    side.pid,
+    side.context_id,
+    min(
+      before.end_ns - max(before.start_ns, waiting.ready_ns),
+      waiting.end_ns - waiting.start_ns
+    ) AS freed_ns
+  FROM waiting
+  JOIN op AS before
+    ON before.pid = waiting.pid
+    AND before.context_id = waiting.context_id
+    AND before.end_ns = waiting.before_end_ns
+    AND before.is_default <> waiting.is_default
+  JOIN side
+    ON side.pid = waiting.pid
+    AND side.context_id = waiting.context_id
+  JOIN narrow AS own
+    ON own.kernel_id = waiting.op_id
+  JOIN narrow AS other
+    ON other.kernel_id = before.op_id
+  WHERE waiting.ready_ns < waiting.before_end_ns
+    AND waiting.op_kind = 'kernel'
+    AND before.op_kind = 'kernel'
+    AND own.blocks + other.blocks <= (SELECT sm_count FROM size)
+),
+narrow_freed AS MATERIALIZED (
+  SELECT kernel_id, pid, context_id, max(freed_ns) AS freed_ns
+  FROM narrow_pair
+  GROUP BY kernel_id, pid, context_id
+),
+unordered AS (
+  SELECT freed.pid, freed.context_id
+  FROM narrow_freed AS freed
+  LEFT JOIN ordered
+    ON ordered.pid = freed.pid
+    AND ordered.context_id = freed.context_id
+  GROUP BY freed.pid, freed.context_id
+  HAVING 10 * coalesce(max(ordered.waits), 0) <= count(*)
+),
 freed AS (
   SELECT
     part.gpu_id,
@@ -147,6 +217,25 @@ freed AS (
   WHERE memcpy.memcpy_id = pair.memcpy_id
     AND memcpy.copy_kind IN (1, 2)
     AND copy.exposed_ns = copy.dur_ns
+  UNION ALL
+  SELECT
+    op.gpu_id,
+    op.start_ns,
+    op.start_ns + freed.freed_ns,
+    narrow.kernel_name,
+    op.stream_id,
+    freed.kernel_id,
+    NULL
+  FROM narrow_freed AS freed
+  JOIN unordered
+    ON unordered.pid = freed.pid
+    AND unordered.context_id = freed.context_id
+  JOIN narrow
+    ON narrow.kernel_id = freed.kernel_id
+  JOIN gpu_overlap AS op
+    ON op.op_kind = 'kernel'
+    AND op.op_id = freed.kernel_id
+  WHERE op.concurrent_ns = 0
 ),
 counted AS (
   SELECT *, end_ns - start_ns AS dur_ns, sum(end_ns - start_ns) OVER (PARTITION BY gpu_id) AS total_ns

@@ -1,17 +1,17 @@
 /*---
 name: graph_building
-version: 1
+version: 2
 title: The GPU waits for graphs to be built
-summary: Idle time of a GPU while its thread captures, instantiates or destroys graphs.
+summary: Idle time of a GPU while its thread captures, builds or updates graphs.
 why: To see the cost of a CUDA graph that is built in each step instead of once.
 kind: finding
 tags: [api, cuda, gpu]
 reads: [compute_gap_part, gpu_overlap, string]
 requires: [compute_gap_part]
-rows_if: EXISTS (SELECT 1 FROM string WHERE text GLOB '*GraphInstantiate*')
+rows_if: EXISTS (SELECT 1 FROM string WHERE text GLOB '*GraphInstantiate*' OR text GLOB '*GraphExec*Set*' OR text GLOB '*GraphExecUpdate*')
 finding:
   claim: "Graphs built anew: the GPU idles while the launching thread captures and instantiates CUDA graphs, again and again."
-  ceiling: Time without a compute kernel in calls that create, instantiate or destroy graphs, and from the begin to the end of a capture, before the next launch.
+  ceiling: Time without a compute kernel in calls that create, instantiate, update or destroy graphs, and from the begin to the end of a capture, before the next launch.
   remedy: >-
     Instantiate each graph once and launch it again. Where only arguments change, read them from memory that stays in place, or use cudaGraphExecUpdate.
   in_pytorch: >-
@@ -22,7 +22,7 @@ finding:
   frees: idle
 params:
   - {name: least, type: duration, default: 5us, min: 0, doc: "Shortest interval to return."}
-  - {name: least_count, type: int, default: 3, min: 1, doc: "Fewest instantiations while the GPU idles."}
+  - {name: least_count, type: int, default: 3, min: 1, doc: "Fewest instantiations and updates while the GPU idles."}
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the idle time, on the report's clock."}
@@ -30,7 +30,7 @@ columns:
   - {name: subject, type: text, label: "call", priority: 0, doc: "Function, or stream capture from the begin to the end of a capture."}
   - {name: after_name, type: text, label: "next operation", doc: "Operation that the GPU ran after the gap."}
 limits: >-
-  Graphs that are built once, such as at the start of a server, have no rows: instantiations must span half of the time
+  Graphs that are built once, such as at the start of a server, have no rows: instantiations or updates must span half of the time
   from the first kernel to the last one, and go on after half of the kernels. Code of the host between calls that add nodes to a graph does not count.
 see_also: [jit_and_module_load, host_work, cuda_api_sum]
 ---*/
@@ -58,6 +58,8 @@ call AS MATERIALIZED (
       OR api_name GLOB '*GraphClone*'
       OR api_name GLOB '*Graph*Destroy*'
       OR api_name GLOB '*Stream*Capture*'
+      OR api_name GLOB '*GraphExec*Set*'
+      OR api_name GLOB '*GraphExecUpdate*'
     )
 ),
 is_rebuilt AS MATERIALIZED (
@@ -70,6 +72,8 @@ is_rebuilt AS MATERIALIZED (
     ) AS is_so
   FROM call
   WHERE api_name GLOB '*GraphInstantiate*'
+    OR api_name GLOB '*GraphExec*Set*'
+    OR api_name GLOB '*GraphExecUpdate*'
 ),
 -- What a thread launches while it captures runs later. The gap may begin in the capture.
 capture AS MATERIALIZED (
@@ -93,8 +97,26 @@ capture AS MATERIALIZED (
   )
   WHERE end_ns IS NOT NULL
 ),
+-- A call for each node of a graph, one after the other.
+updates AS MATERIALIZED (
+  SELECT
+    gpu_id,
+    gap_start_ns,
+    min(start_ns) AS start_ns,
+    max(end_ns) AS end_ns,
+    max(api_name) AS api_name,
+    max(after_id) AS after_id,
+    max(after_name) AS after_name
+  FROM call
+  WHERE api_name GLOB '*GraphExec*Set*'
+    OR api_name GLOB '*GraphExecUpdate*'
+  GROUP BY gpu_id, gap_start_ns
+),
 found AS (
-  SELECT gpu_id, start_ns, end_ns - start_ns AS dur_ns, 'stream capture' AS subject, after_name, after_id
+  SELECT gpu_id, start_ns, end_ns - start_ns AS dur_ns, api_name AS subject, after_name, after_id
+  FROM updates
+  UNION ALL
+  SELECT gpu_id, start_ns, end_ns - start_ns, 'stream capture', after_name, after_id
   FROM capture
   UNION ALL
   SELECT call.gpu_id, call.start_ns, call.dur_ns, call.api_name, call.after_name, call.after_id
@@ -102,9 +124,8 @@ found AS (
   LEFT JOIN capture
     ON capture.gpu_id = call.gpu_id
     AND capture.gap_start_ns = call.gap_start_ns
-  WHERE capture.end_ns IS NULL
-    OR call.start_ns >= capture.end_ns
-    OR call.end_ns <= capture.start_ns
+  WHERE NOT (call.api_name GLOB '*GraphExec*Set*' OR call.api_name GLOB '*GraphExecUpdate*')
+    AND (capture.end_ns IS NULL OR call.start_ns >= capture.end_ns OR call.end_ns <= capture.start_ns)
 )
 SELECT gpu_id, start_ns, dur_ns, subject, after_name
 FROM found

@@ -1,12 +1,12 @@
 /*---
 name: host_work
-version: 3
+version: 4
 title: "Host-bound: the GPU idles while the host runs other code"
 summary: Idle time of a GPU while the launching thread runs outside CUDA.
 why: To see which part of the program, such as Python or data loading, the GPU waits for.
 kind: finding
 tags: [cuda, gpu, nvtx]
-reads: [compute_gap_part, mpi_call, nvtx_name, nvtx_projection, operator_gap, outside_wait]
+reads: [compute_gap_part, launch, mpi_call, nvtx_name, nvtx_projection, operator_gap, outside_wait]
 requires: [compute_gap_part]
 finding:
   claim: "Host-bound: the GPU idles while the launching thread runs non-CUDA code."
@@ -25,7 +25,7 @@ columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the interval, on the report's clock."}
   - {name: dur_ns, type: duration, unit: ns, priority: 1, doc: "Length of the interval, in which the GPU was idle and the thread in one range."}
-  - {name: subject, type: text, label: "NVTX range", priority: 0, doc: "Innermost push/pop range of the thread, each number replaced by *; (no NVTX range) if none was open."}
+  - {name: subject, type: text, label: "NVTX range", priority: 0, doc: "Innermost push/pop range of the thread, each number replaced by *; (no NVTX range) if none was open. If the thread is in no range for half of the gap, such as one that waits for its turn, the range of the thread that launched the operation before the gap."}
   - {name: gap_ns, type: duration, unit: ns, label: "gap", doc: "Length of the whole gap."}
   - {name: tid, type: id, label: "thread", doc: "Operating system ID of the thread that launched the next operation."}
 limits: >-
@@ -36,12 +36,59 @@ limits: >-
 see_also: [gpu_idle_causes, data_loading, launch_bound, mpi_wait]
 ---*/
 WITH
-gap AS MATERIALIZED (
-  SELECT part_id, gpu_id, start_ns, end_ns, gap_ns, tid, global_tid
+part AS MATERIALIZED (
+  SELECT part_id, gpu_id, start_ns, end_ns, gap_start_ns, gap_ns, tid, global_tid, before_kind, before_id
   FROM compute_gap_part
   WHERE part = 'outside CUDA API'
     AND gap_ns >= :least_gap
     AND (gpu_id, gap_start_ns) NOT IN (SELECT gpu_id, gap_start_ns FROM operator_gap)
+),
+near AS MATERIALIZED (
+  SELECT range_id, parent_id, depth, start_ns, end_ns, global_tid, name_id
+  FROM nvtx_projection
+  WHERE range_kind = 'PushPop'
+    AND end_ns > start_ns
+    AND overlap_ns((SELECT time_set(start_ns, end_ns) FROM part), start_ns, end_ns) > 0
+),
+-- A thread that is in no range may wait for the one before it, as that of autograd for the one that calls backward().
+bare AS MATERIALIZED (
+  SELECT DISTINCT before_kind, before_id, global_tid, gpu_id, gap_start_ns
+  FROM part
+  WHERE EXISTS (SELECT 1 FROM near)
+    AND 2 * coalesce(
+        overlap_ns(
+          (SELECT time_set(global_tid, start_ns, end_ns) FROM near),
+          global_tid,
+          gap_start_ns,
+          gap_start_ns + gap_ns
+        ),
+        0
+      ) < gap_ns
+),
+handed AS MATERIALIZED (
+  SELECT bare.gpu_id, bare.gap_start_ns, bare.global_tid, launch.global_tid AS before_tid
+  FROM launch
+  JOIN bare
+    ON bare.before_kind = launch.op_kind
+    AND bare.before_id = launch.op_id
+  WHERE EXISTS (SELECT 1 FROM bare)
+    AND launch.global_tid <> bare.global_tid
+),
+gap AS MATERIALIZED (
+  SELECT
+    part.part_id,
+    part.gpu_id,
+    part.start_ns,
+    part.end_ns,
+    part.gap_ns,
+    part.tid,
+    part.global_tid,
+    coalesce(handed.before_tid, part.global_tid) AS place_tid
+  FROM part
+  LEFT JOIN handed
+    ON handed.gpu_id = part.gpu_id
+    AND handed.gap_start_ns = part.gap_start_ns
+    AND handed.global_tid = part.global_tid
 ),
 -- Without the time in MPI calls, which is mpi_wait, and in waits for what sets the pace. A thread may feed several
 -- GPUs.
@@ -60,7 +107,7 @@ idle AS MATERIALIZED (
     part.end_ns,
     gap.gap_ns,
     gap.tid,
-    gap.global_tid
+    gap.place_tid AS global_tid
   FROM split_spans(
     (SELECT time_spans(global_tid, part_id, start_ns, end_ns) FROM gap),
     (SELECT time_spans_apart(global_tid, call_id, start_ns, end_ns) FROM other)
@@ -72,16 +119,13 @@ idle AS MATERIALIZED (
 ),
 -- Of gaps rather than of idle time, which SQLite would expand once more for each: it gives up at 1,000 tables.
 thread AS MATERIALIZED (
-  SELECT DISTINCT global_tid, gpu_id
+  SELECT DISTINCT place_tid AS global_tid, gpu_id
   FROM gap
 ),
 range AS MATERIALIZED (
-  SELECT range_id, parent_id, depth, start_ns, end_ns, global_tid, name_id
-  FROM nvtx_projection
-  WHERE range_kind = 'PushPop'
-    AND end_ns > start_ns
-    AND global_tid IN (SELECT global_tid FROM thread)
-    AND overlap_ns((SELECT time_set(start_ns, end_ns) FROM gap), start_ns, end_ns) > 0
+  SELECT *
+  FROM near
+  WHERE global_tid IN (SELECT global_tid FROM thread)
 ),
 -- At the end of a range, the thread is in its parent again.
 event AS (

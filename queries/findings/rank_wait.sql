@@ -1,6 +1,6 @@
 /*---
 name: rank_wait
-version: 3
+version: 4
 title: Collectives that wait for a slower GPU
 summary: Time in which a GPU waits inside a collective until the last GPU joins it.
 why: To see how much time GPUs lose because the work of ranks is not balanced.
@@ -27,9 +27,9 @@ columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU that waits: its number on its machine."}
   - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the wait, on the report's clock."}
   - {name: dur_ns, type: duration, unit: ns, priority: 1, doc: "Length of the wait, or of a part without compute."}
-  - {name: subject, type: text, label: "collective", priority: 0, doc: "Collective, and the GPU that starts it last: AllReduce, GPU 2 last. With slower_pct, also that: AllReduce, GPU 2 last, 15 % slower kernels."}
+  - {name: subject, type: text, label: "collective", priority: 0, doc: "Collective, and the GPU that starts it last: AllReduce, GPU 2 last. With slower_pct, also that: AllReduce, GPU 2 last, 15 % slower kernels. AllReduce, changing GPUs last, if each GPU comes last now and then."}
   - {name: last_gpu_id, type: id, label: "last GPU", priority: 1, doc: "GPU that joined last."}
-  - {name: slower_pct, type: percent, unit: percent, label: "% slower than other GPUs", priority: 2, doc: "How much longer the compute kernels of the last GPU take than the same kernels on the other GPUs; null below 3 %, and unless the GPUs run the same kernels, as often and with the same blocks, and most kernels take longer."}
+  - {name: slower_pct, type: percent, unit: percent, label: "% slower than other GPUs", priority: 2, doc: "How much longer the compute kernels of the last GPU take than the same kernels on the other GPUs; null below 3 %, and unless the GPUs run the same kernels, as often and with the same blocks, and most kernels and calls take longer."}
   - {name: nth, type: int, label: "call", doc: "Number of the call among those of its kernel and stream, counted from 1."}
   - {name: op_id, type: id, label: "row of the kernel", priority: 3, doc: "Row ID of the waiting kernel in the raw table."}
 checks:
@@ -177,9 +177,22 @@ exposed AS (
     AND EXISTS (SELECT 1 FROM wait)
     AND part.start_ns < wait.last_start_ns
 ),
-counted AS (
+counted AS MATERIALIZED (
   SELECT *, sum(dur_ns) OVER (PARTITION BY gpu_id) AS total_ns
   FROM exposed
+),
+-- Of batches of unequal length, each GPU has the longest now and then.
+changing AS MATERIALIZED (
+  SELECT count(*) AS gpus
+  FROM (
+    SELECT last_gpu_id, sum(dur_ns) AS late_ns, sum(sum(dur_ns)) OVER () AS all_ns
+    FROM counted
+    GROUP BY last_gpu_id
+  )
+  CROSS JOIN (SELECT count(*) AS all_gpus FROM gpu_window)
+  WHERE late_ns * all_gpus >= 0.4 * all_ns
+  HAVING count(*) >= 0.7 * max(all_gpus)
+    AND max(late_ns) < 0.6 * max(all_ns)
 ),
 work AS MATERIALIZED (
   SELECT
@@ -237,8 +250,8 @@ pace AS MATERIALIZED (
     ON gpu.gpu_id = paced.gpu_id
 ),
 -- A GPU that is slow is slow in most kernels, and the others are equal: alone among GPUs of one model.
-slow AS MATERIALIZED (
-  SELECT pace.gpu_id, 100 * (pace.times - 1) AS slower_pct
+slow_kernels AS MATERIALIZED (
+  SELECT pace.gpu_id, pace.times
   FROM pace
   JOIN compared
     ON compared.gpu_id = pace.gpu_id
@@ -250,6 +263,49 @@ slow AS MATERIALIZED (
   HAVING sum(iif(compared.total_ns >= (1 + pace.times) / 2 * compared.other_ns, compared.total_ns, 0))
     >= 0.8 * max(pace.same_ns)
     AND sum(compared.total_ns >= (1 + pace.times) / 2 * compared.other_ns) >= 0.8 * count(compared.other_ns)
+),
+-- Input of another length makes kernels longer with the same blocks, too, but not in every call.
+main_kernel AS MATERIALIZED (
+  SELECT slow_kernels.gpu_id, slow_kernels.times, work.name_id, work.blocks, work.threads
+  FROM slow_kernels
+  JOIN work
+    ON work.gpu_id = slow_kernels.gpu_id
+  JOIN same_work
+    ON same_work.name_id = work.name_id
+    AND same_work.blocks = work.blocks
+    AND same_work.threads = work.threads
+  ORDER BY work.total_ns DESC, work.name_id, work.blocks, work.threads
+  LIMIT 1
+),
+main_call AS (
+  SELECT
+    main.gpu_id,
+    main.times,
+    op.dur_ns,
+    op.gpu_id = main.gpu_id AS is_own,
+    row_number() OVER (PARTITION BY op.gpu_id ORDER BY op.start_ns, op.op_id) AS nth
+  FROM main_kernel AS main
+  JOIN gpu_overlap AS op
+    ON op.name_id = main.name_id
+  JOIN kernel
+    ON kernel.kernel_id = op.op_id
+  WHERE op.op_kind = 'kernel'
+    AND coalesce(kernel.grid_x * kernel.grid_y * kernel.grid_z, 0) = main.blocks
+    AND coalesce(kernel.block_x * kernel.block_y * kernel.block_z, 0) = main.threads
+),
+slow AS MATERIALIZED (
+  SELECT gpu_id, 100 * (times - 1) AS slower_pct
+  FROM (
+    SELECT
+      gpu_id,
+      times,
+      max(iif(is_own, dur_ns, NULL)) AS own_ns,
+      avg(iif(is_own, NULL, dur_ns)) AS other_ns
+    FROM main_call
+    GROUP BY gpu_id, times, nth
+  )
+  GROUP BY gpu_id, times
+  HAVING sum(own_ns >= (1 + times) / 2 * other_ns) >= 0.8 * sum(own_ns + other_ns > 0)
 )
 SELECT
   counted.gpu_id,
@@ -260,7 +316,7 @@ SELECT
     FROM gpu_overlap
     WHERE gpu_overlap.op_kind = 'kernel'
       AND gpu_overlap.op_id = counted.op_id
-  ) || ', GPU ' || counted.last_gpu_id || ' last' || coalesce(
+  ) || iif((SELECT gpus FROM changing), ', changing GPUs', ', GPU ' || counted.last_gpu_id) || ' last' || coalesce(
     ', ' || CAST(round(slow.slower_pct) AS INTEGER) || ' % slower kernels',
     ''
   ) AS subject,

@@ -1,6 +1,6 @@
 /*---
 name: small_copies
-version: 1
+version: 2
 title: Runs of many small copies
 summary: Time of small copies in a row, without what one copy of all bytes takes.
 why: To see what one large copy would save. A small copy costs its latency, whatever the rate of the link.
@@ -10,7 +10,7 @@ reads: [gpu_busy, gpu_overlap, memcpy]
 requires: [gpu_overlap]
 finding:
   claim: "Small copies: many run in a row, and each costs its latency, not its bytes."
-  ceiling: From the start of each of these copies to the start of the next, without the last copy of a run and without the time that all its bytes take at 10 GB/s.
+  ceiling: From the start of each of these copies to the start of the next, without the last copy of a run and without the time that all its bytes take at 10 GB/s, within a GPU at 1 TB/s.
   remedy: >-
     Copy once: gather the data in one buffer, or use cudaMemcpyBatchAsync (CUDA 12.8 or newer). Pinned memory alone gains
     little: the latency of each copy stays.
@@ -23,7 +23,8 @@ finding:
   frees: idle
 params:
   - {name: copies, type: int, default: 20, min: 2, doc: "Smallest number of copies in a run."}
-  - {name: largest, type: bytes, default: 16384, min: 1, doc: "Largest small copy."}
+  - {name: largest, type: bytes, default: 16384, min: 1, doc: "Largest small copy between host and GPU."}
+  - {name: largest_within, type: bytes, default: 4MiB, min: 1, doc: "Largest small copy within a GPU."}
   - {name: gap, type: duration, default: 60us, min: 0, doc: "A run ends at a longer time between two copies."}
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
@@ -36,10 +37,10 @@ columns:
 checks:
   - dur_ns > 0
   - run_copies >= 2
-when_empty: "no run of small copies between host and GPU, without kernels between them"
+when_empty: "no run of small copies in one direction, without kernels between them"
 limits: >-
   Copies whose data depends on an earlier copy of the run cannot be batched. A run ends where a kernel runs, a larger
-  copy comes, or the direction changes. Copies within or between GPUs do not count.
+  copy comes, or the direction changes. Copies between GPUs do not count.
 see_also: [exposed_copies, exposed_pageable_copies, memory_op_sizes, memcpy_bandwidth]
 ---*/
 WITH
@@ -51,12 +52,15 @@ copy AS MATERIALIZED (
     op.start_ns,
     op.end_ns,
     memcpy.direction,
-    memcpy.size_bytes
+    memcpy.size_bytes,
+    memcpy.size_bytes <= iif(memcpy.copy_kind = 8, :largest_within, :largest) AS is_small,
+    -- What it takes of the link, or of the memory.
+    iif(memcpy.copy_kind = 8, 0.001, 0.1) * memcpy.size_bytes AS transfer_ns
   FROM memcpy
   JOIN gpu_overlap AS op
     ON op.op_kind = 'memcpy'
     AND op.op_id = memcpy.memcpy_id
-  WHERE memcpy.copy_kind IN (1, 2)
+  WHERE memcpy.copy_kind IN (1, 2, 8)
 ),
 kernel_time AS MATERIALIZED (
   SELECT time_set(gpu_id, start_ns, end_ns) AS times
@@ -71,8 +75,8 @@ followed AS (
     lead(start_ns) OVER later AS next_ns,
     -- The times of kernels are not read if no small copy follows another.
     iif(
-      size_bytes <= :largest
-        AND lag(size_bytes) OVER later <= :largest
+      is_small
+        AND lag(is_small) OVER later
         AND lag(direction) OVER later = direction
         AND start_ns - lag(end_ns) OVER later <= :gap,
       coalesce(overlap_ns((SELECT times FROM kernel_time), gpu_id, lag(start_ns) OVER later, start_ns) = 0, 0),
@@ -91,18 +95,18 @@ counted AS (
   SELECT
     *,
     count(*) OVER of_run AS run_copies,
-    sum(size_bytes) OVER of_run AS run_bytes,
+    sum(transfer_ns) OVER of_run AS run_ns,
     min(start_ns) OVER of_run AS run_start_ns,
     max(start_ns) OVER of_run AS last_ns
   FROM numbered
   WINDOW of_run AS (PARTITION BY gpu_id, pid, run)
 ),
--- 10 GB/s are 10 bytes in a nanosecond. Where that takes half of a run, the rate binds.
+-- Where that takes half of a run, the rate binds.
 small AS MATERIALIZED (
   SELECT *
   FROM counted
   WHERE run_copies >= :copies
-    AND 2 * run_bytes < 10 * (last_ns - run_start_ns)
+    AND 2 * run_ns < last_ns - run_start_ns
 ),
 about AS MATERIALIZED (
   SELECT
@@ -129,5 +133,5 @@ JOIN about
   ON about.direction = small.direction
 WHERE small.start_ns < small.last_ns
   AND small.next_ns > small.start_ns
-  AND 10 * (small.start_ns - small.run_start_ns) >= small.run_bytes
+  AND small.start_ns - small.run_start_ns >= small.run_ns
 ORDER BY small.gpu_id, small.start_ns, small.op_id

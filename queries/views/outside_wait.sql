@@ -15,11 +15,22 @@ columns:
   - {name: global_tid, type: id, doc: "The thread, unique across hosts and VMs."}
 limits: >-
   What the thread waited for is not recorded: a request, another process, or a time. Waits for other threads of the
-  process, such as pthread_cond_wait, are not here, nor are reads, which may be slow files. Of Python, functions that
+  process, such as pthread_cond_wait, are not here, nor are reads, which may be slow files, and receives right after
+  sends of a quarter of their time, which are exchanges. Of Python, functions that
   poll, select, accept, receive messages of ZeroMQ or sleep count where no OS calls were recorded, but not within
   multiprocessing and PyTorch, whose workers load data.
 ---*/
 WITH
+-- What is received right after much was sent is the other half of an exchange.
+called AS (
+  SELECT
+    *,
+    lag(function_name IN ('send', 'sendto', 'sendmsg', 'sendmmsg', 'write', 'writev')) OVER earlier AS sends_before,
+    lag(dur_ns) OVER earlier AS before_dur_ns,
+    lag(end_ns) OVER earlier AS before_end_ns
+  FROM idle_os_call
+  WINDOW earlier AS (PARTITION BY gpu_id, global_tid ORDER BY start_ns, call_id)
+),
 idle AS MATERIALIZED (
   SELECT part_id, gpu_id, start_ns, end_ns, global_tid
   FROM idle_part
@@ -56,8 +67,15 @@ apart AS (
   WHERE by_id IS NOT NULL
 )
 SELECT gpu_id, start_ns, end_ns, dur_ns, function_name, call_id, global_tid
-FROM idle_os_call
+FROM called
 WHERE role IN ('event', 'receive', 'sleep')
+  AND NOT coalesce(
+    role = 'receive'
+      AND sends_before
+      AND 4 * before_dur_ns >= dur_ns
+      AND start_ns - before_end_ns < 1000000,
+    0
+  )
 UNION ALL
 SELECT
   idle.gpu_id,

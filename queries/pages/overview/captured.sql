@@ -1,13 +1,13 @@
 /*---
 name: captured
-version: 11
+version: 12
 title: What was captured
 summary: The number of GPU operations, and their time, in one row.
 why: To know what a report is before reading its figures.
 kind: info
 tags: [cuda, gpu]
 internal: true
-reads: [driver, gpu, gpu_window, graph_trace, kernel, op_total, report_source, scope, string, torch_collective]
+reads: [driver, gpu, gpu_stream, gpu_window, graph_trace, kernel, op_total, report_source, scope, string, torch_collective]
 requires: []
 columns:
   - {name: gpu_start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the first GPU's window; null without GPU work."}
@@ -30,6 +30,7 @@ columns:
   - {name: graph_pct, type: percent, unit: percent, label: "% in whole graphs", priority: 3, doc: "Share of CUDA graphs traced as a whole in the time of kernels and of these graphs; null without either."}
   - {name: is_windows, type: bool, priority: 3, doc: "Whether the machine has the display adapter that every Windows has."}
   - {name: is_limited, type: bool, priority: 3, doc: "Whether a part of the time was asked for, as with --time: then the windows are this part."}
+  - {name: is_one_process, type: bool, priority: 3, doc: "Whether several GPUs run collectives, and one process launches on all GPUs."}
 limits: "Kernels inside CUDA graphs that were traced as a whole are not counted."
 see_also: [report_info, gpu_span]
 ---*/
@@ -106,7 +107,11 @@ SELECT
     WHEN (SELECT sum(kernel_count) FROM op_total) > 0 THEN 0.0
   END AS graph_pct,
   EXISTS (SELECT 1 FROM gpu WHERE gpu_name = 'Microsoft Basic Render Driver') AS is_windows,
-  (SELECT start_ns IS NOT NULL OR end_ns IS NOT NULL FROM scope) AS is_limited
+  (SELECT start_ns IS NOT NULL OR end_ns IS NOT NULL FROM scope) AS is_limited,
+  (
+    SELECT count(DISTINCT pid) = 1 AND count(DISTINCT iif(communication_ns > 0, gpu_id, NULL)) > 1
+    FROM gpu_stream
+  ) AS is_one_process
 FROM span
 CROSS JOIN brand
 CROSS JOIN graphs

@@ -57,6 +57,15 @@ host_code AS MATERIALIZED (
   WHERE query = 'host_work'
     AND from_ns IS NOT NULL
 ),
+-- Whether launched work mostly waits for functions of the host, or for nodes of its graph, which is certain.
+host_function AS MATERIALIZED (
+  SELECT
+    2 * sum(iif(subject GLOB 'host function before *' OR subject GLOB 'graph node before *', dur_ns, 0))
+      >= sum(dur_ns) AS is_most
+  FROM finding
+  WHERE query = 'queued_work'
+    AND from_ns IS NOT NULL
+),
 -- Code of the host, and MPI, after a wait: another fix's. What reads a scalar can read it later.
 other_work AS (
   SELECT
@@ -98,6 +107,7 @@ SELECT
     ),
     replace(avoid, '@', '@' || (sums ->> 1)),
     CASE
+      WHEN query = 'queued_work' AND (SELECT is_most FROM host_function) THEN 1
       WHEN confidence = 'low' THEN 3
       -- Code in no range may be what launches need, unless it takes far longer. What says more comes first.
       WHEN query = 'host_work' AND (SELECT has_no_range FROM host_code)

@@ -90,7 +90,11 @@ credited AS MATERIALIZED (
       2 * fix.own_ns / now.all_count < now.now_ns - alone.alone_ns
         AND now.now_ns - alone.alone_ns
           <= 2 * max(
-            iif(fix.finding IN ('host_work', 'launch_bound', 'mpi_wait'), now.now_ns - alone.alone_ns, 0)
+            iif(
+              fix.finding IN ('host_work', 'launch_bound', 'mpi_wait') OR fix.finding = 'queued_work' AND fix.doubt = 1,
+              now.now_ns - alone.alone_ns,
+              0
+            )
           ) OVER (),
       fix.own_ns / now.all_count,
       now.now_ns - alone.alone_ns

@@ -1,6 +1,6 @@
 /*---
 name: finding_signs
-version: 1
+version: 2
 title: Signs of the findings
 summary: "Conditions on the time, calls, steps and ranges of a finding."
 why: To check why the page says what it says of a finding. Each column is a condition, with its reason in the statement.
@@ -18,6 +18,7 @@ asks:
   - {query: idle_calls, optional: true}
   - {query: idle_functions, optional: true}
   - {query: lock_turns, optional: true}
+  - {query: longest_collective, optional: true}
   - {query: longest_gaps, optional: true}
   - {query: slow_steps, optional: true}
 columns:
@@ -38,7 +39,8 @@ columns:
   - {name: compiles, type: bool, priority: 2, doc: "1 if the launching thread loads modules in gaps with half of this time, as where code is compiled."}
   - {name: is_after_result, type: bool, priority: 2, doc: "1 if its host code follows downloads of the same thread that are no scalars."}
   - {name: is_of_slow_steps, type: bool, priority: 2, doc: "1 if memory is allocated in slow steps only, and these take longer by more than that."}
-  - {name: is_of_stages, type: bool, priority: 2, doc: "1 if its time is in sends and receives of a program, not in exchanges of all ranks."}
+  - {name: is_of_stages, type: bool, priority: 2, doc: "1 if its time is in sends and receives of a program, not in exchanges of all ranks, and compute kernels hide less than half of these, or one takes far longer than usual."}
+  - {name: is_of_ring, type: bool, priority: 2, doc: "1 if its time is in sends and receives of a program, and compute kernels hide half of these, as in ring attention."}
   - {name: calls_per_step, type: int, unit: count, label: "calls a step", priority: 2, doc: "How often a step calls the function in which launches are late; null if that is no reason."}
   - {name: cpu_operator, type: text, label: "operator on the CPU", priority: 2, doc: "Operator of PyTorch that works on CPU tensors for half of this time, such as aten::mm; null if there is none."}
   - {name: uneven_ns, type: duration, unit: ns, label: "gain of equal shares", priority: 2, doc: "Of waits in MPI: how much shorter a step is if all GPUs have equal work; null if that is little."}
@@ -52,7 +54,12 @@ see_also: [fixes, findings]
 ---*/
 WITH
 total AS MATERIALIZED (
-  SELECT count(*) AS gpu_count, sum(idle_ns) AS idle_ns, min(idle_ns) AS least_idle_ns
+  SELECT
+    count(*) AS gpu_count,
+    sum(idle_ns) AS idle_ns,
+    min(idle_ns) AS least_idle_ns,
+    sum(communication_ns) AS communication_ns,
+    sum(exposed_communication_ns) AS exposed_communication_ns
   FROM gpu_parts
 ),
 -- Each of these answers has what takes most time in its first row.
@@ -239,14 +246,27 @@ allocating AS (
     AND 4 * slow.slow_count <= slow.step_count
     AND slow.slow_count * slow.excess_ns >= found.ceiling_ns
 ),
--- Receives of a pipeline wait for the stage before.
-of_stages AS (
+of_sends AS (
   SELECT DISTINCT finding
   FROM finding_places
   WHERE range_path GLOB '*nccl:recv*'
     OR range_path GLOB '*nccl:send*'
     OR range_path GLOB '*c10d::recv*'
     OR range_path GLOB '*c10d::send*'
+),
+-- In a ring, each rank computes on a part while it receives the next, and all parts take as long.
+of_ring AS (
+  SELECT of_sends.finding
+  FROM of_sends
+  CROSS JOIN total
+  WHERE total.communication_ns >= 2 * total.exposed_communication_ns
+    AND NOT EXISTS (SELECT 1 FROM longest_collective WHERE operation = 'SendRecv')
+),
+-- Receives of a pipeline wait for the stage before.
+of_stages AS (
+  SELECT finding
+  FROM of_sends
+  WHERE finding NOT IN (SELECT finding FROM of_ring)
 ),
 -- A loop in the function launches what one call of a batched operator could.
 calling AS (
@@ -347,6 +367,7 @@ SELECT
   finding IN (SELECT finding FROM after_result) AS is_after_result,
   finding IN (SELECT finding FROM allocating) AS is_of_slow_steps,
   finding IN (SELECT finding FROM of_stages) AS is_of_stages,
+  finding IN (SELECT finding FROM of_ring) AS is_of_ring,
   (SELECT calls_per_step FROM calling WHERE calling.finding = found.finding) AS calls_per_step,
   (SELECT cpu_operator FROM on_cpu WHERE on_cpu.finding = found.finding) AS cpu_operator,
   (SELECT uneven_ns FROM unequal WHERE unequal.finding = found.finding) AS uneven_ns

@@ -193,6 +193,8 @@ placed AS (
       OR top_subject GLOB '*EventCreate*'
       OR top_subject GLOB '*EventDestroy*'
     ) AS is_of_streams,
+    query = 'graph_building'
+    AND (top_subject GLOB '*GraphExec*Set*' OR top_subject GLOB '*GraphExecUpdate*') AS is_of_updates,
     query = 'queued_work' AND top_subject GLOB 'graph node before *' AS waits_in_graph,
     query = 'queued_work' AND top_subject GLOB 'host function before *' AS waits_for_function
   FROM told
@@ -245,6 +247,9 @@ worded AS (
       WHEN query = 'um_migrations' AND evicts
         THEN 'The GPU memory is too small: pages are evicted to the host and come back, and prefetches evict others.'
           || ' Work in parts that fit, use smaller types, or leave on the host what is read once (cudaMemAdvise).'
+      WHEN is_of_updates
+        THEN 'Keep the parameters in device memory, which kernels read and one upload changes.'
+          || ' Or update the next graph while this one runs.'
       WHEN waits_in_graph
         THEN 'Take functions of the host (and allocations) out of the graph, or move them to its end: run them in a'
           || ' thread that waits for an event, or split the graph there and launch the parts ahead.'
@@ -363,6 +368,8 @@ SELECT
   CASE
     WHEN is_of_streams
       THEN 'Streams: the GPU idles while the launching thread creates or destroys streams and events.'
+    WHEN is_of_updates
+      THEN 'Graph updates: the GPU idles while the launching thread sets parameters of graphs, again and again.'
     WHEN waits_in_graph
       THEN 'Graph node: the GPU idles between two nodes of a graph, as while one runs a function of the host.'
     WHEN waits_for_function

@@ -1,6 +1,6 @@
 /*---
 name: fixes
-version: 1
+version: 2
 title: Which fix fits each finding
 summary: The fix that fits a finding best, and the figures that its sentence needs.
 why: To check why the page names a fix. The order of the fixes is one list in the statement.
@@ -13,7 +13,9 @@ asks:
   - findings
   - finding_signs
   - gpu_parts
+  - {query: blocking_launches, optional: true}
   - {query: compiled_regions, optional: true}
+  - {query: contended_launches, optional: true}
   - {query: copy_rate, optional: true}
   - {query: downloaded_gaps, optional: true}
   - {query: finding_gpus, optional: true}
@@ -21,22 +23,24 @@ asks:
   - {query: held_copies, optional: true}
   - {query: idle_calls, optional: true}
   - {query: idle_functions, optional: true}
+  - {query: interpreter_waits, optional: true}
   - {query: late_ranks, optional: true}
   - {query: longest_gaps, optional: true}
   - {query: main_collective, optional: true}
   - {query: slow_steps, optional: true}
   - {query: small_collectives, optional: true}
+  - {query: stream_turns, optional: true}
   - {query: work_functions, optional: true}
 columns:
   - {name: rank, type: int, label: "#", priority: 1, doc: "Rank of the finding, as in findings."}
   - {name: finding, type: text, priority: 0, doc: "Name of a finding that was replayed."}
   - {name: fix, type: text, priority: 0, doc: "Name of the first fix of the list that fits, such as slow_link or lock_in_turn; general: what helps any program with this finding."}
   - {name: subject, type: text, priority: 1, doc: "What the fix is about: a GPU, a function, an operator or a call; null if the fix names none."}
-  - {name: op_count, type: int, unit: count, label: "in a step", priority: 1, doc: "Copies, calls, regions or collectives of a step that the fix is about, on each GPU; null if none count."}
+  - {name: op_count, type: int, unit: count, label: "in a step", priority: 1, doc: "Copies, calls, regions or collectives of a step that the fix is about, on each GPU; of slow_worker, steps from one late batch to the next; of contended_launches, threads. Null if none count."}
   - {name: size_bytes, type: bytes, unit: bytes, label: "size", priority: 1, doc: "Size of a copy, download or collective that the fix is about; null if none matters."}
   - {name: upload_bytes, type: bytes, unit: bytes, label: "upload", priority: 1, doc: "What is uploaded afterwards; null if that does not matter."}
-  - {name: time_ns, type: duration, unit: ns, label: "time", priority: 1, doc: "Time in a step that the fix is about; of called_often, in each call. Null if none matters."}
-  - {name: each_ns, type: duration, unit: ns, label: "each", priority: 2, doc: "Mean time of small collectives; else null."}
+  - {name: time_ns, type: duration, unit: ns, label: "time", priority: 1, doc: "Time in a step that the fix is about; of batched_calls and contended_launches, in each call. Null if none matters."}
+  - {name: each_ns, type: duration, unit: ns, label: "each", priority: 2, doc: "Mean time of small collectives; of contended_launches, of a launch that waits for no other. Else null."}
   - {name: rest_ns, type: duration, unit: ns, label: "others", priority: 2, doc: "Time in a step of the other collectives, where small ones matter and the others take 2 % of the step; else null."}
   - {name: idle_pct, type: percent, unit: percent, label: "% of idle time", priority: 2, doc: "Idle time between compiled regions as a share of that before recorded launches, where graph breaks are the reason; else null."}
   - {name: gpu_id, type: id, label: "GPU", priority: 1, doc: "GPU with the slow link, or the one that waits for another rank; else null."}
@@ -59,7 +63,10 @@ total AS MATERIALIZED (
   FROM gpu_parts
 ),
 program AS MATERIALIZED (
-  SELECT max(is_integrated) AS is_integrated, max(is_pytorch) AS is_pytorch
+  SELECT
+    max(is_integrated) AS is_integrated,
+    max(is_pytorch) AS is_pytorch,
+    max(is_pytorch AND is_one_process) AS is_data_parallel
   FROM captured
 ),
 -- Each of these answers has what takes most time in its first row.
@@ -278,13 +285,26 @@ fact AS MATERIALIZED (
     found.*,
     program.is_integrated,
     program.is_pytorch,
+    program.is_data_parallel,
     found.finding IN (SELECT finding FROM saved) AS is_saved,
     os_call.is_half AND os_call.writes AS is_written,
     os_call.role = 'read' AND os_call.is_half AS is_read,
     os_call.role IN ('read', 'receive') AND os_call.is_fifth AS is_input,
     coalesce(os_call.is_fifth, false) AS is_in_call,
+    os_call.is_half AND os_call.function_name = 'ioctl' AS is_in_driver,
+    EXISTS (
+      SELECT 1
+      FROM idle_calls
+      WHERE function_name IN ('send', 'sendto', 'sendmsg', 'sendmmsg')
+        AND total_ns >= 0.2 * (SELECT idle_ns FROM total)
+    ) AS is_sent,
     os_call.is_timed,
     instr(gap.next_op, 'Host-to-Device') > 0 AS is_before_upload,
+    -- The main process of a loader waits so for batches of its workers.
+    program.is_pytorch
+    AND os_call.is_half
+    AND os_call.function_name IN ('poll', 'ppoll', 'select')
+    AND instr(gap.next_op, 'Host-to-Device') > 0 AS is_in_poll,
     instr(gap.next_op, 'cudnn_generated') > 0 AS is_before_cudnn,
     5 * gap.gap_count <= found.steps AND gap.median_ns >= found.alone_ns AS has_long_gaps,
     -- A range of a compiler, such as _compile.compile_inner, and not of code that is compiled.
@@ -295,6 +315,8 @@ fact AS MATERIALIZED (
     OR code.names GLOB '*adam*'
     OR sign.is_in_gaps
     AND (lower(gap.range_name) GLOB '*optim*' OR lower(gap.range_name) GLOB '*adam*') AS is_optimizer,
+    instr(coalesce(found.top_subject, ''), 'search_unused_parameters')
+    OR sign.is_in_gaps AND instr(gap.range_name, 'search_unused_parameters') AS searches_parameters,
     -- Read-backs of single values, which decide on something, or are logged.
     found.finding = 'host_work'
     AND download.is_scalar
@@ -359,6 +381,11 @@ chosen AS MATERIALIZED (
       -- A GPU that shares memory with the CPU needs no copies, and one that is slower no other work.
       WHEN is_integrated AND (is_of_copies OR fact.finding = 'pageable_copy_call') THEN 'managed_memory'
       WHEN fact.finding = 'rank_wait' AND instr(top_subject, ' % slower kernels') THEN 'slower_gpu'
+      WHEN fact.finding = 'rank_wait' AND instr(top_subject, 'changing GPUs') THEN 'unequal_input'
+      WHEN fact.finding = 'small_copies' AND instr(top_subject, 'Device-to-Device') THEN 'copies_within'
+      WHEN fact.finding = 'few_blocks'
+        AND EXISTS (SELECT 1 FROM stream_turns WHERE 2 * wait_count >= gap_count AND wait_count >= steps)
+        THEN 'streams_in_turn'
       WHEN fact.finding IN (SELECT finding FROM slow_link) THEN 'slow_link'
       WHEN fact.finding IN (SELECT finding FROM returned) THEN 'returned_data'
       -- Checkpoints and results, by their names or by calls that write. Downloads in few steps are seldom for others.
@@ -373,6 +400,9 @@ chosen AS MATERIALIZED (
       WHEN sign.takes_turns THEN 'lock_in_turn'
       -- Input: threads that are too few, or none.
       WHEN fact.finding IN ('host_work', 'slow_iterations') AND sign.is_fed THEN 'more_loaders'
+      WHEN is_first AND is_of_host AND is_in_poll AND every <= 16 THEN 'slow_worker'
+      WHEN is_first AND is_of_host AND is_in_poll AND every IS NOT NULL THEN 'kept_workers'
+      WHEN is_first AND is_of_host AND is_in_poll THEN 'more_loaders'
       WHEN is_first AND is_of_host AND is_read THEN 'read_ahead'
       -- Compilers, by the modules that the thread loads or by the name of its range.
       WHEN is_of_host AND (sign.compiles OR is_in_compiler) AND is_before_cudnn THEN 'cudnn_compilation'
@@ -388,6 +418,12 @@ chosen AS MATERIALIZED (
         THEN 'kept_workers'
       WHEN fact.finding = 'host_work' AND sign.is_rare AND has_long_gaps AND is_before_upload THEN 'rare_upload'
       WHEN fact.finding = 'host_work' AND sign.is_rare AND has_long_gaps THEN 'rare_work'
+      WHEN is_first
+        AND is_of_host
+        AND is_timed
+        AND EXISTS (SELECT 1 FROM interpreter_waits WHERE 5 * total_ns >= (SELECT idle_ns FROM total))
+        THEN 'interpreter_lock'
+      WHEN is_first AND is_of_host AND is_in_driver THEN 'driver_wait'
       -- A server may wait for a time, to collect requests; a program of PyTorch for its loader.
       WHEN fact.finding = 'host_work' AND sign.waits_for_threads AND is_timed AND NOT is_pytorch THEN 'timed_wait'
       WHEN fact.finding = 'host_work' AND sign.waits_for_threads AND is_before_upload THEN 'batch_wait'
@@ -412,21 +448,41 @@ chosen AS MATERIALIZED (
         AND fact.finding IN ('launch_bound', 'tiny_kernels')
         AND fact.finding IN (SELECT finding FROM uploaded WHERE are_most AND each_step >= 10)
         THEN 'more_small_uploads'
+      -- Of steps that mostly run graphs, those that launch kernel by kernel.
+      WHEN is_first
+        AND fact.finding = 'launch_bound'
+        AND instr(fact.claim, 'Late graphs')
+        AND interval_count >= 20 * gpu_steps
+        THEN 'missing_graphs'
+      WHEN is_of_launches AND EXISTS (SELECT 1 FROM blocking_launches) THEN 'blocking_launches'
+      WHEN is_first AND is_of_launches AND EXISTS (SELECT 1 FROM contended_launches) THEN 'contended_launches'
       WHEN sign.calls_per_step IS NOT NULL THEN 'batched_calls'
+      WHEN is_first
+        AND fact.finding IN ('launch_bound', 'tiny_kernels')
+        AND coalesce(subject_kind, '') <> 'NVTX range'
+        AND top_subject_pct >= 90
+        AND subject_count <= 3
+        AND interval_count >= 50 * gpu_steps
+        THEN 'repeated_kernel'
       WHEN fact.finding = 'jit_and_module_load' AND steps >= 8 AND interval_count >= 0.8 * gpu_steps
         THEN 'repeated_loads'
       WHEN sign.is_of_slow_steps THEN 'new_sizes'
       -- Code of the host, by its names, and then by what it downloads before and uploads after.
       WHEN is_first AND is_of_code AND instr(caller, 'torch/distributed/distributed_c10d') THEN 'pickled_objects'
+      WHEN is_of_code AND searches_parameters THEN 'unused_parameters'
       WHEN sign.is_after_result AND is_optimizer THEN 'cpu_optimizer'
       WHEN sign.cpu_operator IS NOT NULL THEN 'cpu_operator'
       WHEN is_after_value THEN 'after_value'
       WHEN is_of_feeder THEN 'slow_feeder'
       WHEN sign.is_after_result AND exchange IS NOT NULL THEN 'host_exchange'
+      WHEN sign.is_after_result AND is_sent AND upload_pct >= 75 THEN 'socket_exchange'
       WHEN sign.is_after_result AND upload_pct IS NULL AND downloaded_bytes >= 65536 THEN 'last_result'
       WHEN sign.is_after_result AND is_before_input THEN 'next_input'
       WHEN sign.is_after_result AND upload_pct >= 75 AND is_input IS NOT TRUE THEN 'round_trip'
       WHEN sign.is_after_result AND is_input IS NOT TRUE THEN 'after_result'
+      WHEN fact.finding IN ('exposed_communication', 'serialised_communication') AND is_data_parallel
+        THEN 'process_per_gpu'
+      WHEN fact.finding = 'exposed_communication' AND lower(main_path) GLOB '*barrier*' THEN 'barrier'
       -- Collectives that wait for other ranks gain nothing by overlap.
       WHEN fact.finding = 'exposed_communication'
         AND top_subject = (SELECT operation FROM late_ranks WHERE rowid = 1)
@@ -444,6 +500,7 @@ chosen AS MATERIALIZED (
       WHEN fact.finding = 'exposed_communication' AND (SELECT are_any FROM small)
         THEN iif((SELECT is_batch_norm FROM small), 'batch_norm', 'small_collectives')
       WHEN fact.finding = 'exposed_communication' AND top_subject = 'SendRecv' AND sign.is_of_stages THEN 'pipeline'
+      WHEN fact.finding = 'exposed_communication' AND top_subject = 'SendRecv' AND sign.is_of_ring THEN 'ring'
       WHEN fact.finding = 'slow_iterations' AND slow_count = 1 THEN 'slow_step'
       WHEN fact.finding = 'slow_iterations' AND every IS NOT NULL THEN 'regular_steps'
       -- A faster message gains little where a rank is late.
@@ -464,18 +521,25 @@ SELECT
     -- Of AllReduce, GPU 2 last, 15 % slower kernels: what follows the collective.
     WHEN 'slower_gpu' THEN replace(substr(chosen.top_subject, instr(chosen.top_subject, ', ') + 2), ' last', '')
     WHEN 'batched_calls' THEN chosen.caller
+    WHEN 'repeated_kernel' THEN chosen.top_subject
     WHEN 'cpu_operator' THEN chosen.cpu_operator
     WHEN 'host_exchange' THEN chosen.exchange
+    WHEN 'streams_in_turn' THEN (SELECT api_name FROM stream_turns)
+    WHEN 'interpreter_lock' THEN (SELECT function_name FROM os_call)
   END AS subject,
   CASE chosen.fix
     WHEN 'graph_breaks' THEN chosen.region_count
     WHEN 'batched_calls' THEN chosen.calls_per_step
+    WHEN 'repeated_kernel' THEN CAST(round(1.0 * chosen.interval_count / chosen.gpu_steps) AS INTEGER)
+    WHEN 'slow_worker' THEN chosen.every
+    WHEN 'streams_in_turn' THEN (SELECT stream_count FROM stream_turns)
+    WHEN 'contended_launches' THEN (SELECT thread_count FROM contended_launches)
     ELSE coalesce(returned.copies_per_step, held.copies_per_step, small.step_ops)
   END AS op_count,
   CASE
     WHEN chosen.fix = 'pause' AND chosen.is_after_value THEN chosen.downloaded_bytes
     WHEN chosen.fix IN ('after_value', 'last_result', 'next_input', 'after_result') THEN chosen.downloaded_bytes
-    WHEN chosen.fix = 'host_exchange' THEN chosen.download_bytes
+    WHEN chosen.fix IN ('host_exchange', 'socket_exchange') THEN chosen.download_bytes
     -- Of many downloads in a gap, all count.
     WHEN chosen.fix = 'round_trip'
       THEN iif(
@@ -486,10 +550,15 @@ SELECT
     ELSE CAST(round(coalesce(returned.size_bytes, held.size_bytes, small.size_bytes)) AS INTEGER)
   END AS size_bytes,
   CASE
-    WHEN chosen.fix IN ('slow_feeder', 'host_exchange', 'next_input', 'round_trip') THEN chosen.upload_bytes
+    WHEN chosen.fix IN ('slow_feeder', 'host_exchange', 'socket_exchange', 'next_input', 'round_trip')
+      THEN chosen.upload_bytes
   END AS upload_bytes,
-  iif(chosen.fix = 'batched_calls', chosen.caller_ns, coalesce(held.idle_ns, small.exposed_ns)) AS time_ns,
-  small.mean_ns AS each_ns,
+  CASE chosen.fix
+    WHEN 'batched_calls' THEN chosen.caller_ns
+    WHEN 'contended_launches' THEN (SELECT mean_ns FROM contended_launches)
+    ELSE coalesce(held.idle_ns, small.exposed_ns)
+  END AS time_ns,
+  iif(chosen.fix = 'contended_launches', (SELECT each_ns FROM contended_launches), small.mean_ns) AS each_ns,
   small.rest_ns,
   iif(chosen.fix = 'graph_breaks', chosen.region_pct, NULL) AS idle_pct,
   coalesce(slow_link.slow_gpu_id, elsewhere.gpu_id) AS gpu_id,

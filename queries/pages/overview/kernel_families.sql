@@ -1,6 +1,6 @@
 /*---
 name: kernel_families
-version: 6
+version: 7
 title: Families of kernels
 summary: The families with the most kernel time, and a step if they ran twice as fast.
 why: Where kernels bind, only faster ones help. These are the ones to look into, and what that gains.
@@ -40,7 +40,7 @@ checks:
   - fused_ns <= now_ns
 limits: >-
   See critical_part. No rows where exposed communication takes more time than kernels, or where idle time takes more than
-  exposed communication, exposed copies, and a fifth of the window or the kernels. Classes come from names, with the class map of --classes. At most 200 names of a family are replayed.
+  exposed communication, exposed copies, and a fifth of the window or the kernels, unless is_avoidable, changes of layout or embeddings. Classes come from names, with the class map of --classes. At most 200 names of a family are replayed.
 ---*/
 WITH
 named AS MATERIALIZED (
@@ -64,6 +64,10 @@ copying AS MATERIALIZED (
     *,
     CASE
       WHEN class = 'quantization' AND name GLOB '*[Dd]equant*' THEN 'dequantization'
+      -- Of TensorRT.
+      WHEN name GLOB '*genericReformat::*' THEN 'changes of layout'
+      -- What index_select and torch.gather of PyTorch run.
+      WHEN name GLOB '*vectorized_gather_kernel*' THEN 'embeddings'
       WHEN class <> 'copy' THEN NULL
       WHEN name GLOB '*CatArray*' OR name GLOB '*chunk_cat*' THEN 'concatenations'
       WHEN name GLOB '*nchwToNhwc*' OR name GLOB '*nhwcToNchw*' THEN 'changes of layout'
@@ -116,7 +120,8 @@ summed AS MATERIALIZED (
   SELECT
     key,
     max(family) AS family,
-    max(family = copies) AS is_avoidable,
+    -- An engine of TensorRT converts where its layers differ, which a program changes in part.
+    max(family = copies AND copies <> 'embeddings' AND NOT name GLOB '*genericReformat::*') AS is_avoidable,
     sum(call_count) AS call_count,
     sum(total_ns) AS total_ns,
     100.0 * sum(total_ns) / nullif(sum(sum(total_ns)) OVER (), 0) AS time_pct,
@@ -163,7 +168,8 @@ parts AS MATERIALIZED (
     AND gpu_window.start_ns = win.start_ns
     AND gpu_window.end_ns = win.end_ns
 ),
--- Nothing is replayed where faster kernels are no conclusion, because idle time, copies or communication bind.
+-- Nothing is replayed where faster kernels are no conclusion, because idle time, copies or communication bind. Kernels
+-- that a program can do without matter later, too, and selections of rows may be such.
 variant AS (
   SELECT
     edited.key,
@@ -181,7 +187,11 @@ variant AS (
   CROSS JOIN json_each('[0, 1, 2]') AS way
   WHERE (way.value = 0 OR edited.key = 'elementwise kernels and reductions')
     AND parts.compute_ns >= parts.communication_ns
-    AND parts.idle_ns < max(min(0.2 * parts.window_ns, parts.compute_ns), parts.communication_ns, parts.copies_ns)
+    AND (
+      parts.idle_ns < max(min(0.2 * parts.window_ns, parts.compute_ns), parts.communication_ns, parts.copies_ns)
+      OR summed.is_avoidable
+      OR edited.key IN ('changes of layout', 'embeddings')
+    )
 ),
 replayed AS MATERIALIZED (
   SELECT
@@ -233,7 +243,7 @@ many_rows AS (
   SELECT
     replayed.key,
     replayed.key = 'embeddings'
-      AND largest.kernel_name GLOB 'indexSelect*'
+      AND (largest.kernel_name GLOB 'indexSelect*' OR largest.kernel_name = 'vectorized_gather_kernel')
       AND largest.call_count >= 8 * replayed.step_count AS is_many
   FROM replayed
   JOIN largest
@@ -299,7 +309,12 @@ SELECT
       THEN 'Use kernels that dequantize within the matrix product, such as those of Marlin or AWQ, or more tokens at'
         || ' once.'
     WHEN summed.family = 'changes of layout'
-      THEN 'Keep tensors in the layout that the kernels use: channels_last in PyTorch.'
+      THEN iif(
+        largest.kernel_name GLOB 'copy*Kernel',
+        'Let inputs, outputs and plugins of the engine have the formats that its layers use, and give neighbouring'
+          || ' layers one precision.',
+        'Keep tensors in the layout that the kernels use: channels_last in PyTorch.'
+      )
     WHEN summed.family = 'type conversions'
       THEN 'Keep tensors in the type that other kernels read, or fuse the conversions, in PyTorch with torch.compile.'
     WHEN summed.family = 'copies of tensors'

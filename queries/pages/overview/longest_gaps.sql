@@ -1,13 +1,13 @@
 /*---
 name: longest_gaps
-version: 4
+version: 5
 title: What long gaps come before
 summary: The operation before which GPUs idle longest, in long gaps, in one row.
 why: To name a place where no NVTX range does, as a kernel whose launch the host prepares.
 kind: info
 internal: true
 tags: [gpu, nvtx]
-reads: [gpu_gap, gpu_window, idle_part, nvtx_name, nvtx_projection, step]
+reads: [gpu_gap, gpu_window, idle_part, launch, nvtx_name, nvtx_projection, step]
 requires: [gpu_gap]
 params:
   - {name: least, type: duration, default: 500us, min: 0, doc: "Shortest gap to count."}
@@ -21,7 +21,7 @@ columns:
   - {name: long_count, type: int, unit: count, label: "long gaps", priority: 2, doc: "Those at least half as long as the longest."}
   - {name: long_ns, type: duration, unit: ns, label: "long gaps together", priority: 2, doc: "Sum of their lengths."}
   - {name: idle_pct, type: percent, unit: percent, label: "% of idle time", priority: 0, doc: "total_ns as a share of the idle time of all GPUs."}
-  - {name: range_name, type: text, label: "range", priority: 1, doc: "Range in which the launching thread spends most of the gaps, each number replaced by *: of nested ones, the innermost. Null if there is none, or if the range is mostly outside the gaps, as a step is."}
+  - {name: range_name, type: text, label: "range", priority: 1, doc: "Range in which the launching thread spends most of the gaps, each number replaced by *: of nested ones, the innermost. Null if there is none, or if the range is mostly outside the gaps, as a step is. A thread that is in no range for half of a gap counts as the one that launched the operation before it."}
   - {name: range_pct, type: percent, unit: percent, label: "% of idle time in it", priority: 1, doc: "Its time in the gaps as a share of the idle time of all GPUs; null without a range."}
   - {name: range_count, type: int, unit: count, label: "gaps with it", priority: 2, doc: "Gaps in which the thread is in this range; null without a range."}
 checks:
@@ -56,11 +56,13 @@ first AS MATERIALIZED (
   WHERE nth = 1
 ),
 -- Its gaps, with the thread that launches the operation after each.
-gap AS MATERIALIZED (
+found AS MATERIALIZED (
   SELECT
     min(idle.part_id) AS gap_id,
     idle.gpu_id,
     max(idle.global_tid) AS global_tid,
+    max(idle.before_kind) AS before_kind,
+    max(idle.before_id) AS before_id,
     idle.gap_start_ns AS start_ns,
     idle.gap_start_ns + max(idle.gap_ns) AS end_ns
   FROM first
@@ -74,10 +76,40 @@ gap AS MATERIALIZED (
 range AS MATERIALIZED (
   SELECT range_id, global_tid, start_ns, end_ns, depth, name_id
   FROM nvtx_projection
-  WHERE EXISTS (SELECT 1 FROM gap)
+  WHERE EXISTS (SELECT 1 FROM found)
     AND range_kind = 'PushPop'
     AND end_ns > start_ns
-    AND overlap_ns((SELECT time_set(start_ns, end_ns) FROM gap), start_ns, end_ns) > 0
+    AND overlap_ns((SELECT time_set(start_ns, end_ns) FROM found), start_ns, end_ns) > 0
+),
+-- See host_work: a thread that is in no range may wait for the one before it.
+bare AS MATERIALIZED (
+  SELECT gap_id, global_tid, before_kind, before_id
+  FROM found
+  WHERE EXISTS (SELECT 1 FROM range)
+    AND 2 * coalesce(
+        overlap_ns((SELECT time_set(global_tid, start_ns, end_ns) FROM range), global_tid, start_ns, end_ns),
+        0
+      ) < end_ns - start_ns
+),
+handed AS MATERIALIZED (
+  SELECT bare.gap_id, launch.global_tid AS before_tid
+  FROM launch
+  JOIN bare
+    ON bare.before_kind = launch.op_kind
+    AND bare.before_id = launch.op_id
+  WHERE EXISTS (SELECT 1 FROM bare)
+    AND launch.global_tid <> bare.global_tid
+),
+gap AS MATERIALIZED (
+  SELECT
+    found.gap_id,
+    found.gpu_id,
+    coalesce(handed.before_tid, found.global_tid) AS global_tid,
+    found.start_ns,
+    found.end_ns
+  FROM found
+  LEFT JOIN handed
+    ON handed.gap_id = found.gap_id
 ),
 -- Ranges of one name can nest.
 inside AS MATERIALIZED (
