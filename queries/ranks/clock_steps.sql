@@ -7,7 +7,7 @@ why: To put times of all reports on one clock, step by step.
 kind: info
 tags: [communication, gpu, nvtx]
 reads: []
-asks: [collectives]
+asks: [collectives, collective_shifts]
 across: true
 columns:
   - {name: side, type: int, priority: 0, doc: "Position of the report, from 0."}
@@ -20,7 +20,7 @@ columns:
 when_empty: "no two reports have a collective in common"
 limits: >-
   All ranks of an all-reduce, all-gather, reduce-scatter or all-to-all end it nearly together. Guessed collectives count
-  only if both reports have as many, at least three, share no known ones, and end them together: uncertainty_ns is at most
+  only if both reports have as many or a row in collective_shifts, at least three, share no known ones, and end them together: uncertainty_ns is at most
   half of the median length of the kernels. Else kernels are missing, or their order differs. If several guessed
   communicators fit, the best one counts.
 see_also: [rank_clocks, collectives]
@@ -29,18 +29,23 @@ see_also: [rank_clocks, collectives]
 WITH
 ended AS MATERIALIZED (
   SELECT
-    side,
-    communicator,
-    sequence,
-    max(start_ns + dur_ns) AS end_ns,
-    max(dur_ns) AS dur_ns,
-    min(CASE WHEN source = 'guess' THEN 0 ELSE 1 END) AS is_known,
-    count(*) OVER (PARTITION BY side, communicator) AS own_count
+    collectives.side,
+    collectives.communicator,
+    -- As the first report counts that has the communicator.
+    collectives.sequence + coalesce(moved.shift, 0) AS sequence,
+    max(collectives.start_ns + collectives.dur_ns) AS end_ns,
+    max(collectives.dur_ns) AS dur_ns,
+    min(CASE WHEN collectives.source = 'guess' THEN 0 ELSE 1 END) AS is_known,
+    CASE WHEN max(moved.shift) IS NULL THEN 0 ELSE 1 END AS is_placed,
+    count(*) OVER (PARTITION BY collectives.side, collectives.communicator) AS own_count
   FROM collectives
-  WHERE dur_ns IS NOT NULL
+  LEFT JOIN collective_shifts AS moved
+    ON moved.side = collectives.side
+    AND moved.communicator = collectives.communicator
+  WHERE collectives.dur_ns IS NOT NULL
     -- The root of a broadcast can end long before the others.
-    AND operation IN ('AllReduce', 'AllGather', 'ReduceScatter', 'AllToAll', 'Barrier', 'SendRecv')
-  GROUP BY side, communicator, sequence
+    AND collectives.operation IN ('AllReduce', 'AllGather', 'ReduceScatter', 'AllToAll', 'Barrier', 'SendRecv')
+  GROUP BY collectives.side, collectives.communicator, collectives.sequence + coalesce(moved.shift, 0)
 ),
 -- Per collective, not per communicator: a rank may have several reports, each with later collectives.
 leader AS MATERIALIZED (
@@ -74,8 +79,8 @@ pair AS MATERIALIZED (
     ON first.communicator = ended.communicator
     AND first.sequence = ended.sequence
     AND first.side = leader.side
-    -- The order of kernels counts only if none is missing.
-    AND (ended.is_known = 1 OR first.own_count = ended.own_count)
+    -- The order of kernels counts only if none is missing, or if the ends show which place is which.
+    AND (ended.is_known = 1 OR ended.is_placed = 1 OR first.own_count = ended.own_count)
 ),
 bin AS MATERIALIZED (
   SELECT side, to_side, basis_id, bin, median(at_ns) AS at_ns, median(apart_ns) AS apart_ns

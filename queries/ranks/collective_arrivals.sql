@@ -1,17 +1,17 @@
 /*---
 name: collective_arrivals
-version: 3
+version: 4
 title: Arrivals at collectives
 summary: When each rank came to each collective, and how long it waited for the last one.
 why: To see which rank makes the others wait, and in which collective.
 kind: trace
 tags: [communication, gpu, nvtx]
 reads: []
-asks: [clock_groups, collectives, ranks]
+asks: [clock_groups, collective_shifts, collectives, ranks]
 across: true
 columns:
   - {name: communicator, type: text, priority: 2, doc: "The same on all of its ranks: the communicator ID of NCCL; name and ranks of PyTorch's process group; operation and stream if guessed."}
-  - {name: sequence, type: int, priority: 0, doc: "Place among the collectives of the communicator, from 0."}
+  - {name: sequence, type: int, priority: 0, doc: "Place among the collectives of the communicator, as the first report counts that has it, from 0; below 0 before the first one of that report."}
   - {name: operation, type: text, priority: 0, doc: "AllReduce, Broadcast, Reduce, AllGather, ReduceScatter, AllToAll or another; SendRecv, as in collective_op."}
   - {name: size_bytes, type: bytes, unit: bytes, label: "size", priority: 1, doc: "What the rank contributes, of a reduce-scatter what it gets; null if unknown."}
   - {name: rank, type: int, priority: 0, doc: "Rank in the whole program if it is known for all members of the communicator that are seen; else within the communicator; else the place by host name. Null if unknown."}
@@ -27,20 +27,21 @@ columns:
   - {name: uncertainty_ns, type: duration, unit: ns, label: "uncertainty", priority: 2, doc: "Uncertainty of the difference between clocks; 0 within one report."}
   - {name: seen_count, type: int, unit: count, label: "ranks seen", priority: 2, doc: "Ranks that the reports show in this collective."}
   - {name: rank_count, type: int, unit: count, label: "ranks", priority: 2, doc: "Ranks of the communicator; null if unknown."}
-  - {name: agrees, type: bool, priority: 2, doc: "Whether all ranks seen ran the same operation with the same size, and at the same time if none can end before the last begins. In traces of PyTorch, sizes of an all-to-all or an all-gather may differ. If a collective does not agree, the ranks are out of step, or captures began at different collectives. A guess agrees only if all ranks have the same number, and if nine in ten of those of its communicator agree. None agrees if a rank is in it twice, as with several profiler cycles that count from 0."}
+  - {name: agrees, type: bool, priority: 2, doc: "Whether all ranks seen ran the same operation with the same size, and at the same time if none can end before the last begins. In traces of PyTorch, sizes of an all-to-all or an all-gather may differ. If a collective does not agree, the ranks are out of step, or captures began at different collectives. A guess agrees only if all ranks have the same number or a row in collective_shifts, and if nine in ten of those of its communicator agree. None agrees if a rank is in it twice, as with several profiler cycles that count from 0."}
   - {name: source, type: text, priority: 2, doc: "How the communicator and its sequence are known: payload of NCCL, trace of PyTorch, or guess from the order of kernels on a stream."}
   - {name: kernel_id, type: id, priority: 3, doc: "Kernel of the collective: row ID in the raw table of its report."}
   - {name: side, type: int, priority: 3, doc: "Position of the report, from 0."}
   - {name: report, type: text, priority: 2, doc: "Report of the rank."}
   - {name: pid, type: id, priority: 3, doc: "Operating system process ID."}
+  - {name: own_sequence, type: int, priority: 3, doc: "Place among the collectives of the communicator in the report itself, from 0."}
   - {name: arrival_id, type: id, priority: 3, doc: "Number of the row."}
 checks:
   - late_ns >= 0 AND seen_count >= 1
 when_empty: "no collective of two ranks or more could be matched: -q job says why"
 limits: >-
   Sizes and communicators need NCCL 2.19 or newer, nsys profile --trace=cuda,nvtx and nsys export --include-json=true, or
-  a trace of PyTorch from 2024 on. Collectives are matched by communicator and sequence, so captures must begin before
-  the first collective, or at the same one. A rank that came before the last one by less than the uncertainty of the clocks
+  a trace of PyTorch from 2024 on. Collectives are matched by communicator and sequence. Captures that begin at
+  other collectives are matched if collective_shifts shows at which. A rank that came before the last one by less than the uncertainty of the clocks
   has no known wait. The root of a broadcast may go ahead of the others until its buffers are full, so its wait can belong
   to an earlier collective.
 see_also: [rank_clocks, stragglers, straggler_causes, bus_bandwidth]
@@ -48,9 +49,25 @@ see_also: [rank_clocks, stragglers, straggler_causes, bus_bandwidth]
 -- LIMIT makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
 op AS MATERIALIZED (
-  SELECT *
+  SELECT
+    collectives.*,
+    collectives.sequence + coalesce(moved.shift, 0) AS shared_sequence,
+    -- Its places are known: they are those of the first report, or fit them.
+    CASE
+      WHEN moved.shift IS NOT NULL THEN 1
+      WHEN EXISTS (
+        SELECT 1
+        FROM collective_shifts AS of_others
+        WHERE of_others.to_side = collectives.side
+          AND of_others.communicator = collectives.communicator
+      ) THEN 1
+      ELSE 0
+    END AS is_placed
   FROM collectives
-  WHERE start_ns IS NOT NULL
+  LEFT JOIN collective_shifts AS moved
+    ON moved.side = collectives.side
+    AND moved.communicator = collectives.communicator
+  WHERE collectives.start_ns IS NOT NULL
 ),
 known AS MATERIALIZED (
   SELECT
@@ -110,7 +127,9 @@ aligned AS (
     op.pid,
     op.gpu_id,
     op.communicator,
-    op.sequence,
+    op.shared_sequence AS sequence,
+    op.sequence AS own_sequence,
+    op.is_placed,
     op.operation,
     op.size_bytes,
     op.source,
@@ -126,7 +145,9 @@ aligned AS (
     op.dur_ns,
     clock.clock_side,
     clock.uncertainty_ns,
-    count(*) OVER (PARTITION BY clock.clock_side, op.communicator, op.sequence, member.member) AS same_rank_count
+    count(*) OVER (
+      PARTITION BY clock.clock_side, op.communicator, op.shared_sequence, member.member
+    ) AS same_rank_count
   FROM op
   JOIN member
     ON member.side = op.side
@@ -149,7 +170,7 @@ matched AS (
       -- PyTorch lets each rank contribute another size. NCCL itself does not.
       OR (source = 'trace' AND operation IN ('AllToAll', 'AllGather'))
     )
-    AND (source <> 'guess' OR min(own_count) OVER same = max(own_count) OVER same)
+    AND (source <> 'guess' OR min(own_count) OVER same = max(own_count) OVER same OR min(is_placed) OVER same = 1)
     AND max(same_rank_count) OVER same = 1 AS is_alike,
     CASE WHEN min(side) OVER same = max(side) OVER same THEN 0 ELSE max(uncertainty_ns) OVER same END AS apart_ns,
     first_value(rank) OVER (
@@ -211,6 +232,7 @@ SELECT
   side,
   report,
   pid,
+  own_sequence,
   row_number() OVER (
     ORDER BY first_start_ns, communicator, sequence, member, side, pid NULLS FIRST, gpu_id NULLS FIRST
   ) AS arrival_id

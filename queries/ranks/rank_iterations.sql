@@ -42,7 +42,7 @@ arrival AS (
     ON work.side = arrival.side
     AND work.kernel_id = arrival.kernel_id
     AND work.communicator = arrival.communicator
-    AND work.sequence = arrival.sequence
+    AND work.sequence = arrival.own_sequence
   WHERE arrival.agrees
     AND arrival.seen_count > 1
 )

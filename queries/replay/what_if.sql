@@ -14,7 +14,7 @@ params:
   - {name: fused, type: list, doc: "KERNEL:COUNT, such as *elementwise*:2: this number of kernels run as one, in the time of one kernel: with 2, these kernels, their launching calls and the host code before these calls take half their time. Host code that is much longer than usual stays."}
   - {name: without, type: list, doc: "KERNEL, memcpy or memset: these operations are left out, and calls that launch nothing else. The host code between calls stays."}
   - {name: host, type: list, doc: "RANGE:SHARE, such as dataloader:0: host code between CUDA calls in these NVTX ranges takes this share of its time. * is all host code, - what is in no range, and >5ms code of at least this length."}
-  - {name: launch, type: list, doc: "graph: what a thread launches in a row, without waiting or allocating, is one CUDA graph. free: launching calls take no time."}
+  - {name: launch, type: list, doc: "graph: what a thread launches in a row, without waiting or allocating, is one CUDA graph, whose kernels follow each other after 0.3 µs. free: launching calls take no time."}
   - {name: balance, type: list, doc: "collectives: before each collective, all GPUs of the report have as much work."}
   - {name: overlap, type: list, doc: "KERNEL, copies or memset: these operations overlap all others, one after the other for each kind and GPU, as soon as they are launched. No other operation and no call waits for them."}
 columns:

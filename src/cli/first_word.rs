@@ -235,7 +235,8 @@ pub(super) fn neither(word: &str, verbs: &Command, arguments: &[OsString]) -> Er
         let near: Vec<String> = near_verb.into_iter().chain(near_file).collect();
         (!near.is_empty()).then(|| format!("did you mean {}?", near.join(" or ")))
     };
-    let help = unquoted(arguments)
+    let help = in_help(word, arguments, catalog.as_ref())
+        .or_else(|| unquoted(arguments))
         .or_else(|| in_library(word, catalog.as_ref()?))
         .or_else(|| of_nsys(word).map(str::to_owned))
         .or_else(near)
@@ -244,7 +245,19 @@ pub(super) fn neither(word: &str, verbs: &Command, arguments: &[OsString]) -> Er
             "`nsq help` lists the verbs; a report is given by its path, such as ./report.sqlite"
                 .to_owned()
         });
-    Error::usage(format!("'{word}' is neither a verb of nsq nor a file"), help)
+    let kinds =
+        if Path::new(word).exists() { "no verb of nsq" } else { "neither a verb of nsq nor a file" };
+    Error::usage(format!("'{word}' is {kinds}"), help)
+}
+
+/// What to type instead of `nsq help WORD`, where the word is a file or a name of the library.
+fn in_help(word: &str, arguments: &[OsString], catalog: Option<&Catalog>) -> Option<String> {
+    arguments.get(1).filter(|first| *first == "help")?;
+    let file = Path::new(word);
+    if file.exists() {
+        return Some(format!("the path alone shows what to fix first: nsq {}", shell::path(file)));
+    }
+    in_library(word, catalog?).map(|_| format!("nsq show {word} describes it"))
 }
 
 /// What to type for a file whose name has blanks, which the shell made several words.

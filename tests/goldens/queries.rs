@@ -174,8 +174,9 @@ fn goldens_of_queries_only() -> Result<(), Failed> {
 
 /// Queries that compare reports, and have no rows for one: see `tests/suite/diff` and
 /// `ranks.rs`.
-const ROWS_FROM_SEVERAL: [&str; 10] = [
+const ROWS_FROM_SEVERAL: [&str; 11] = [
     "clock_steps",
+    "collective_shifts",
     "diff_causes",
     "diff_clocks",
     "diff_place_times",

@@ -220,7 +220,7 @@ fn unknown_names_get_a_suggestion() {
     let relation = format!(
         "unknown query 'kernel'\n  help: kernel is a relation: `nsq sql {report} \"SELECT * FROM kernel\"`"
     );
-    let cases: [(&[&str], &str); 10] = [
+    let cases: [(&[&str], &str); 13] = [
         (
             &["run", report, "--query", "top_kernel"],
             "unknown query 'top_kernel'\n  help: did you mean 'top_kernels'?",
@@ -251,7 +251,13 @@ fn unknown_names_get_a_suggestion() {
             &["run", report, "--query", "top_kernels", "--columns", "nsys"],
             "top_kernels has no NVIDIA layout",
         ),
-        (&["show", "kernal"], "unknown query or relation 'kernal'\n  help: did you mean 'kernel'?"),
+        (
+            &["show", "kernal"],
+            "unknown query, relation or function 'kernal'\n  help: did you mean 'kernel'?",
+        ),
+        (&["show", "percentil"], "did you mean 'percentile'?"),
+        (&["help", report], "is no verb of nsq\n  help: the path alone shows what to fix first: nsq "),
+        (&["help", "top_kernels"], "help: nsq show top_kernels describes it"),
     ];
     for (arguments, expected) in cases {
         let (code, _, error) = outcome(arguments);
@@ -318,6 +324,7 @@ fn near_misses_run_or_say_what_to_type() {
     assert_eq!(stdout(&["sql", report, "--file", file]), direct);
     assert!(stdout(&["show", "cookbook/gate"]).starts_with("# Gate in CI"));
     assert!(stdout(&["show", "scripts"]).starts_with("# Tables"));
+    assert!(stdout(&["show", "percentile"]).starts_with("percentile(x, p) - a function of SQL"));
     let (into_file, absent) = (format!("{report}/x.csv"), format!("{file}.csv/x.csv"));
     let errors: &[(&[&str], &str)] = &[
         (&["materialize", report, "-o", "out.duckdb"], "which DuckDB attaches"),

@@ -478,15 +478,81 @@ fn without_payloads_the_order_of_kernels_is_a_guess() {
         assert_eq!(of(&guessed), of(&known), "{column}");
     }
     assert!(ask("bus_bandwidth", &reports).is_empty(), "sizes are unknown");
-    // If a capture lacks collectives, their order says nothing.
+    // If a capture lacks a collective in its middle, their order says nothing.
     let connection = Connection::open(&reports[1]).unwrap();
-    let lost = "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE correlationId = 1";
+    let lost = "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE correlationId = 45";
     assert!(connection.execute(lost, ()).unwrap() > 0);
     drop(connection);
     let across = ask("collective_arrivals", &reports);
     assert!(across.iter().all(|row| row["seen_count"] == "2"), "those of one report");
     let clocks = ask("rank_clocks", &reports);
     assert_eq!((clocks[1]["offset_ns"].as_str(), clocks[1]["collective_count"].as_str()), ("", "0"));
+}
+
+/// Captures that begin at other steps, as with `--delay` on each node.
+#[test]
+fn captures_that_begin_at_other_collectives_are_matched() {
+    const CUT: usize = 20;
+    for (has_payloads, skew_ns) in [(true, 800_000), (false, -2_000_000)] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut job = Job::random(7, 4, 2, 3, 300_000);
+        job.has_payloads = has_payloads;
+        let (mut random, mut later) = (Random::new(11), 0);
+        for here in &mut job.arrivals {
+            later += (100_000.0 * random.even()) as i64;
+            here.iter_mut().for_each(|arrival| *arrival += later);
+        }
+        let of_place = |reports: &[String]| -> BTreeMap<(i64, String), (String, String)> {
+            let rows = ask("collective_arrivals", reports).into_iter();
+            let rows = rows.filter(|row| row["agrees"] == "1" && row["seen_count"] == "4");
+            let row = |row: Row| {
+                let place = row["sequence"].parse().unwrap();
+                ((place, row["member"].clone()), (row["wait_ns"].clone(), row["own_sequence"].clone()))
+            };
+            rows.map(row).collect()
+        };
+        let whole = of_place(&job.write(&made(&folder, "whole"), &[]));
+        assert_eq!(whole.len(), 4 * job.arrivals.len());
+        let reports = job.write(&made(&folder, "part"), &[]);
+        for (report, (offset, drift)) in reports.iter().zip(&job.clocks) {
+            let connection = Connection::open(report).unwrap();
+            if *offset != 0 {
+                let cut = *job.arrivals[CUT].iter().min().unwrap() - 165_000;
+                let cut = ((cut as f64) / (1.0 + drift)) as i64 - offset;
+                for table in ["NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL"]
+                {
+                    connection.execute(&format!("DELETE FROM {table} WHERE start < ?"), [cut]).unwrap();
+                }
+            }
+        }
+        // Without UTC, only sixteen places to both sides are tried.
+        let shifts = ask("collective_shifts", &reports);
+        assert!(shifts.is_empty(), "{shifts:?}");
+        for (report, (offset, drift)) in reports.iter().zip(&job.clocks) {
+            let connection = Connection::open(report).unwrap();
+            let skew_ns = if *offset == 0 { 0 } else { skew_ns };
+            let utc = 1_700_000_000_000_000_000 + ((*offset as f64) * (1.0 + drift)) as i64 + skew_ns;
+            let sql = format!(
+                "CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INTEGER, utcTime TEXT, localTime TEXT);
+                 INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES ({utc}, '', '');
+                 CREATE TABLE ANALYSIS_DETAILS (globalVid INTEGER, duration INTEGER, startTime INTEGER, stopTime INTEGER);
+                 INSERT INTO ANALYSIS_DETAILS VALUES (0, 1000000000, 0, 1000000000)"
+            );
+            connection.execute_batch(&sql).unwrap();
+        }
+        let shifts = ask("collective_shifts", &reports);
+        assert_eq!(shifts.len(), 1, "{shifts:?}");
+        assert_eq!((shifts[0]["side"].as_str(), shifts[0]["shift"].as_str()), ("1", "20"));
+        let part = of_place(&reports);
+        assert_eq!(part.len(), 4 * (job.arrivals.len() - CUT));
+        for ((place, member), (wait, own_place)) in &part {
+            let (whole_wait, _) = &whole[&(*place, member.clone())];
+            let ns = |wait: &str| wait.parse::<f64>().unwrap_or_default();
+            assert!((ns(wait) - ns(whole_wait)).abs() < 4000.0, "{place} {member}: {wait} {whole_wait}");
+            let begin = if member.parse::<i64>().unwrap() < 2 { 0 } else { CUT as i64 };
+            assert_eq!(own_place.parse::<i64>().unwrap() + begin, *place);
+        }
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
-//! The manual pages of queries, relations, sources, class maps, pages and playbooks, which a layout writes.
+//! The manual pages of queries, relations, sources, functions, class maps, pages and playbooks, which a layout writes.
 
 use crate::page::Templates;
+use nsq_engine::execute::{Function, functions};
 use nsq_library::catalog::{Catalog, Page, Pattern};
 use nsq_render::render::visible;
 use nsq_sweep::classify::Pattern as ClassPattern;
@@ -23,7 +24,7 @@ pub enum Form {
 const LAYOUT: &str = "manual";
 
 /// The manual page of anything in the library, by its name. A query, relation or source takes precedence
-/// over a class map, page or playbook of the same name.
+/// over a class map, page or playbook of the same name, and all of these over a function of SQL.
 ///
 /// # Errors
 ///
@@ -61,7 +62,16 @@ fn about(catalog: &Catalog, name: &str) -> Result<Json> {
     if let Some(source) = catalog.source(name) {
         return Ok(json!({ "kind": "source", "it": fields(source?)? }));
     }
-    let query = catalog.query(name).map_err(|error| suggest(error, name, catalog))?;
+    let query = match catalog.query(name) {
+        Ok(query) => query,
+        Err(error) => {
+            let functions = functions()?;
+            return match functions.iter().find(|function| function.name == name) {
+                Some(function) => Ok(json!({ "kind": "function", "it": fields(function)? })),
+                None => Err(suggest(error, name, catalog, &functions)),
+            };
+        }
+    };
     let headers: Vec<String> =
         query.header.columns.iter().map(|column| column.to_column().header()).collect();
     let it = fields(&query.header)?;
@@ -73,16 +83,17 @@ fn fields(of: &impl Serialize) -> Result<Json> {
     serde_json::to_value(of).map_err(|e| Error::Output(e.into()))
 }
 
-/// For an unknown name, suggests both queries and relations.
-fn suggest(error: Error, name: &str, catalog: &Catalog) -> Error {
+/// For an unknown name, suggests queries, relations and functions.
+fn suggest(error: Error, name: &str, catalog: &Catalog, functions: &[Function]) -> Error {
     match error {
         Error::Unknown { .. } => {
-            let names = catalog.query_names().chain(catalog.relation_names());
+            let functions = functions.iter().map(|function| function.name.as_str());
+            let names = catalog.query_names().chain(catalog.relation_names()).chain(functions);
             Error::unknown(
-                "query or relation",
+                "query, relation or function",
                 name,
                 names,
-                "`nsq list` lists the queries and `nsq list --relations` the relations.",
+                "`nsq list` lists the queries, `nsq list --relations` the relations and `nsq list --functions` the functions.",
             )
         }
         other => other,

@@ -52,7 +52,7 @@ work AS MATERIALIZED (
     ON work.side = arrival.side
     AND work.kernel_id = arrival.kernel_id
     AND work.communicator = arrival.communicator
-    AND work.sequence = arrival.sequence
+    AND work.sequence = arrival.own_sequence
   JOIN owner
     ON owner.side = arrival.side
     AND (owner.pid IS NOT DISTINCT FROM arrival.pid)

@@ -1,6 +1,6 @@
 /*---
 name: job_matches
-version: 1
+version: 2
 title: How collectives are matched
 summary: Collectives that are matched over ranks, how, and what speaks for it.
 why: To know how far the waits of ranks can be trusted.
@@ -17,6 +17,7 @@ columns:
   - {name: rank_count, type: int, unit: count, label: "ranks", priority: 1, doc: "Processes that ran them."}
   - {name: collective_count, type: int, unit: count, label: "matched collectives", priority: 0, doc: "Collectives that at least two ranks ran and agree in."}
   - {name: matched_rank_count, type: int, unit: count, label: "ranks matched", priority: 1, doc: "Processes that are in these."}
+  - {name: shifted_rank_count, type: int, unit: count, label: "ranks shifted", priority: 1, doc: "Those whose captures begin at another collective than that of the first report, as in collective_shifts."}
   - {name: overlap_count, type: int, unit: count, label: "run at the same time", priority: 1, doc: "Those in which no rank ended before the last one began."}
   - {name: ends_within_ns, type: duration, unit: ns, label: "end within", priority: 1, doc: "95 of 100 of these collectives end on all ranks within this time; null if none is matched."}
   - {name: uncertainty_ns, type: duration, unit: ns, label: "uncertainty", priority: 1, doc: "Largest uncertainty of the difference between clocks; null if none is matched."}
@@ -59,12 +60,19 @@ matched AS MATERIALIZED (
   GROUP BY source, operation, communicator, sequence
 ),
 matcher AS MATERIALIZED (
-  SELECT source, operation, count(*) AS rank_count
+  SELECT source, operation, count(*) AS rank_count, sum(is_shifted) AS shifted_rank_count
   FROM (
-    SELECT DISTINCT source, operation, side, pid, member
+    SELECT
+      source,
+      operation,
+      side,
+      pid,
+      member,
+      max(CASE WHEN own_sequence <> sequence THEN 1 ELSE 0 END) AS is_shifted
     FROM collective_arrivals
     WHERE agrees
       AND seen_count > 1
+    GROUP BY source, operation, side, pid, member
   ) AS process
   GROUP BY source, operation
 ),
@@ -86,6 +94,7 @@ SELECT
   runner.rank_count,
   coalesce(summed.collective_count, 0) AS collective_count,
   coalesce(matcher.rank_count, 0) AS matched_rank_count,
+  coalesce(matcher.shifted_rank_count, 0) AS shifted_rank_count,
   coalesce(summed.overlap_count, 0) AS overlap_count,
   summed.ends_within_ns,
   summed.uncertainty_ns

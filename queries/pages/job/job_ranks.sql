@@ -146,7 +146,7 @@ arrival AS MATERIALIZED (
     ON work.side = arrival.side
     AND work.kernel_id = arrival.kernel_id
     AND work.communicator = arrival.communicator
-    AND work.sequence = arrival.sequence
+    AND work.sequence = arrival.own_sequence
   LEFT JOIN steady
     ON steady.side = arrival.side
     AND steady.gpu_id = work.gpu_id

@@ -93,5 +93,5 @@ JOIN collective_work AS work
   ON work.side = arrival.side
   AND work.kernel_id = arrival.kernel_id
   AND work.communicator = arrival.communicator
-  AND work.sequence = arrival.sequence
+  AND work.sequence = arrival.own_sequence
 ORDER BY arrival.member, arrival.rank, arrival.report, arrival.pid

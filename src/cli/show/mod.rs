@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 Examples:
   nsq show top_kernels
   nsq show kernel                                       a relation (normalised table)
+  nsq show median                                       a function of SQL that nsq adds
   nsq show vllm/llama                                   a class map
   nsq show cs336                                        a playbook: its questions and parameters
   nsq show kernels                                      a page: its tables and layouts
@@ -35,7 +36,7 @@ Examples:
 The script that --sql prints runs in plain sqlite3. If its first line says `-- needs nsq: …`, run it \
 with `nsq sql REPORT --file` instead, or load nsq into SQLite and read the query as a table.")]
 pub(super) struct Args {
-    /// Query (NAME[:ARG…]), relation, source view, class map, playbook, page, chapter, or the path of a .sql or
+    /// Query (NAME[:ARG…]), relation, source view, function, class map, playbook, page, chapter, or the path of a .sql or
     /// .yml file.
     #[arg(value_name = "NAME")]
     name: String,

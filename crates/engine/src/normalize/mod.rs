@@ -290,7 +290,11 @@ impl Planner<'_> {
             return self.define_native(name, relation, self.scope.clone());
         }
         let columns = &relation.header.scope;
-        self.installation.notes.extend(self.scope.notes(name, columns));
+        let notes = self.scope.notes(name, columns);
+        // Without its data, it has no rows that the scope could leave out.
+        if !notes.is_empty() && Presence::new(self.schema, self.catalog).lack(name)?.is_none() {
+            self.installation.notes.extend(notes);
+        }
         let Some(condition) = self.scope.condition(columns) else {
             // The whole relation may have defined it.
             let is_defined = self.shared.contains(name);

@@ -13,6 +13,9 @@ pub struct HostCall {
     pub function: u32,
 }
 
+/// The [`DeviceOp::family`] of kernels that are no communication.
+pub const KERNEL: u8 = 0;
+
 /// An operation of a GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeviceOp {
@@ -22,7 +25,7 @@ pub struct DeviceOp {
     pub end: i64,
     /// Number of the stream.
     pub stream: u32,
-    /// Number of the kind: operations of one kind have the same usual latencies.
+    /// Number of the kind: operations of one kind have the same usual latencies. [`KERNEL`] is that of kernels.
     pub family: u8,
     /// Place of the launching call in [`Capture::calls`], or [`crate::occupancy::NONE`].
     pub launch: u32,

@@ -1,5 +1,6 @@
 //! Edits of a capture, several at once.
 
+use super::capture::KERNEL;
 use super::graph::{EdgeKind, Graph};
 use super::replayed::Change;
 use crate::occupancy::NONE;
@@ -17,6 +18,8 @@ pub struct Edits {
     beside: Vec<(u32, u32)>,
     /// Operations that a graph launches, except the first.
     in_graph: Vec<bool>,
+    /// Those of them that are kernels and follow a kernel of the same graph in their stream.
+    follows_kernel: Vec<bool>,
     pub(super) calls: Vec<f32>,
     pub(super) codes: Vec<f32>,
     /// Factors on unexplained delays of operations, and on their latencies after other operations.
@@ -29,6 +32,10 @@ pub struct Edits {
     /// By how much the first calls of threads start earlier.
     pub(super) earlier: BTreeMap<u32, i64>,
 }
+
+/// From the end of a kernel of a graph to the start of the next one. On an H100, the median is 0.1 µs in one program and 0.42 µs
+/// in another, where kernels that are launched one by one take 1.2 to 1.4 µs.
+const GRAPH_GAP: i64 = 300;
 
 #[inline]
 fn scaled(dur: i64, factors: &[f32], place: u32) -> i64 {
@@ -145,7 +152,7 @@ impl Edits {
         sized(&mut self.in_graph, graph.op_count(), false);
         // The call that launches the graph that the thread is in.
         let (mut first, mut last) = (NONE, NONE);
-        let mut follows = vec![false; graph.call_count()];
+        let mut graph_of = vec![NONE; graph.call_count()];
         for call in 0..graph.call_count() as u32 {
             let waits = graph.waits_of(call).len() > 0;
             if !graph.prepares(call) || waits || graph.waker(call).is_some() || is_border(call) {
@@ -160,15 +167,22 @@ impl Edits {
                     self.calls[between as usize] = 0.0;
                     self.codes[between as usize] = 0.0;
                 }
-                follows[call as usize] = true;
             } else {
                 first = call;
             }
+            graph_of[call as usize] = first;
             last = call;
         }
+        sized(&mut self.follows_kernel, graph.op_count(), false);
+        let graph_of = |op: u32| graph.launch(op).map_or(NONE, |call| graph_of[call as usize]);
         for op in 0..graph.op_count() as u32 {
-            let follows = graph.launch(op).is_some_and(|call| follows[call as usize]);
-            self.in_graph[op as usize] = follows;
+            let own = graph_of(op);
+            self.in_graph[op as usize] = own != NONE && graph.launch(op) != Some(own);
+            let before = graph.befores[op as usize];
+            self.follows_kernel[op as usize] = self.in_graph[op as usize]
+                && before != NONE
+                && graph_of(before) == own
+                && [before, op].iter().all(|&op| graph.family(op) == KERNEL);
         }
     }
 
@@ -291,6 +305,9 @@ impl Change for Edits {
     fn latency(&self, op: u32, kind: EdgeKind, latency: i64) -> i64 {
         match kind {
             EdgeKind::Launch => latency,
+            EdgeKind::Stream if self.follows_kernel.get(op as usize) == Some(&true) => {
+                scaled(latency.min(GRAPH_GAP), &self.latencies, op)
+            }
             _ => scaled(latency, &self.latencies, op),
         }
     }

@@ -23,7 +23,7 @@ mod replayed;
 mod running;
 mod times;
 
-pub use capture::{Capture, DeviceOp, HostCall};
+pub use capture::{Capture, DeviceOp, HostCall, KERNEL};
 pub use chain::{Part, PartKind};
 pub use edits::Edits;
 pub use graph::{Edge, EdgeKind, Graph};

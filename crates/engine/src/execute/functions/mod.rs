@@ -33,11 +33,11 @@ use nsq_library::catalog::ClassMaps;
 use nsq_sweep::interval::TimeSet;
 use rusqlite::functions::Context;
 use rusqlite::{Connection, Result};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// A SQL function that nsq adds.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Function {
     /// Name in SQL.

@@ -3,7 +3,8 @@
 use super::never;
 use crate::occupancy::NONE;
 use crate::replay::{
-    AsRecorded, Capture, DeviceOp, Edits, Ends, GpuTimes, Graph, HostCall, IntervalsByGpu, PartKind,
+    AsRecorded, Capture, DeviceOp, Edits, Ends, GpuTimes, Graph, HostCall, IntervalsByGpu, KERNEL,
+    PartKind,
 };
 
 /// Calls of one thread: start, end, function.
@@ -46,6 +47,26 @@ fn code_after_a_wait_follows_it() {
     // 90 µs less for the kernel: everything after its end comes 90 µs sooner.
     assert_eq!(times.op_ends, [15_000, 93_000]);
     assert_eq!((times.call_ends[1], times.call_starts[2], times.call_ends[3]), (18_000, 38_000, 95_000));
+}
+
+/// Three kernels of 10 µs, 1 µs apart, and a copy, launched ahead of the GPU: only the kernels of the graph move together.
+#[test]
+fn kernels_of_a_graph_follow_each_other_at_once() {
+    let launched = calls(&[(0, 2_000, 0), (2_500, 4_500, 0), (5_000, 7_000, 0), (7_500, 9_500, 1)]);
+    let mut launches = ops(&[
+        (4_000, 14_000, 0, 0),
+        (15_000, 25_000, 0, 1),
+        (26_000, 36_000, 0, 2),
+        (37_000, 38_000, 0, 3),
+    ]);
+    launches[3].family = KERNEL + 1;
+    let capture =
+        Capture { calls: launched, ops: launches, gpu_of_stream: vec![0], ..Capture::default() };
+    let graph = graph(capture);
+    let mut edits = Edits::default();
+    edits.launch_as_graphs(&graph, |_| false);
+    let times = graph.replay(&edits, &never).expect("nothing stops it");
+    assert_eq!(times.op_starts, [4_000, 14_300, 24_600, 35_600]);
 }
 
 /// The ends of both kernels after an edit at times of the GPU.

@@ -273,6 +273,9 @@ fn finish_call(thread: &mut Thread<'_>, start: i64, end: i64, function: u32) {
     (thread.time, thread.begun) = (end, None);
 }
 
+/// From one kernel of a graph to the next.
+const GRAPH_GAP: i64 = 300;
+
 /// Starts the next operation of a stream, if it can.
 fn start(index: usize, streams: &mut [Stream], machine: &Machine, noise: &mut Random) -> bool {
     let Some(next) = streams[index].queue.front() else { return false };
@@ -280,7 +283,7 @@ fn start(index: usize, streams: &mut [Stream], machine: &Machine, noise: &mut Ra
     let mut binding = None;
     if let Some(before) = streams[index].done.last() {
         let Some(end) = before.end else { return false };
-        at = at.max(end + about(machine.gap, noise));
+        at = at.max(end + about(if next.in_graph { GRAPH_GAP } else { machine.gap }, noise));
     }
     for &(stream, place) in &next.after {
         let Some(end) = streams[stream].done.get(place).and_then(|done| done.end) else { return false };

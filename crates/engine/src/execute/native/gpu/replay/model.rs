@@ -7,7 +7,7 @@ use crate::execute::native::gpu::launch::Launches;
 use nsq_sweep::classify::Activity;
 use nsq_sweep::occupancy::{Level, NONE, Occupancy};
 use nsq_sweep::projection::OpKind;
-use nsq_sweep::replay::{Capture, DeviceOp, Graph, HostCall};
+use nsq_sweep::replay::{Capture, DeviceOp, Graph, HostCall, KERNEL};
 use nsq_value::error::Result;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -56,7 +56,7 @@ impl Model {
             let direction = || answers.labels.values[of.name as usize].id;
             match (of.kind, of.activity) {
                 (OpKind::Kernel, Activity::Communication) => 1,
-                (OpKind::Kernel, _) => 0,
+                (OpKind::Kernel, _) => KERNEL,
                 (OpKind::Memset, _) => 2,
                 (OpKind::Graph, _) => 3,
                 (OpKind::Memcpy, _) => copies(direction()),
