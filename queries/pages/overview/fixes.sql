@@ -410,7 +410,7 @@ chosen AS MATERIALIZED (
       WHEN is_of_host AND (sign.compiles OR is_in_compiler) AND is_before_cudnn THEN 'cudnn_compilation'
       WHEN is_of_host AND (sign.compiles OR is_in_compiler) AND is_pytorch THEN 'recompilation'
       WHEN is_of_host AND (sign.compiles OR is_in_compiler) THEN 'compilation'
-      -- Start-up has long gaps, too, where steps are not known.
+      -- Start-up has long gaps, too, where no steps were detected.
       WHEN is_of_host
         AND EXISTS (
           SELECT 1

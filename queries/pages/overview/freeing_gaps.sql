@@ -17,10 +17,10 @@ columns:
   - {name: gap_count, type: int, unit: count, label: "gaps", priority: 0, doc: "Gaps in which the launching thread frees memory in that many calls, and runs other code for longer; three or more."}
   - {name: host_ns, type: duration, unit: ns, label: "host code", priority: 0, doc: "Time outside the CUDA API in these gaps."}
   - {name: host_pct, type: percent, unit: percent, label: "% of host code in gaps", priority: 1, doc: "host_ns as a share of that time in all gaps of least_gap or more."}
-  - {name: free_count, type: int, unit: count, label: "calls a gap", priority: 1, doc: "Calls that free memory in such a gap, on average."}
+  - {name: free_count, type: int, unit: count, label: "calls a gap", priority: 1, doc: "Calls that free memory in one of these gaps, on average."}
 checks:
   - gap_count >= 3
-limits: A program that frees its buffers in its own code has such gaps, too.
+limits: A program that frees its buffers in its own code has these gaps, too.
 see_also: [allocation, host_work]
 ---*/
 WITH
