@@ -481,6 +481,8 @@ chosen AS MATERIALIZED (
         AND top_subject_pct >= 90
         AND subject_count <= 3
         AND interval_count >= 50 * gpu_steps
+        -- Elementwise kernels of PyTorch have functions for lists of tensors.
+        AND (lower(top_subject) GLOB '*gem[mv]*' OR NOT is_pytorch)
         THEN 'repeated_kernel'
       WHEN fact.finding = 'jit_and_module_load' AND steps >= 8 AND interval_count >= 0.8 * gpu_steps
         THEN 'repeated_loads'
