@@ -10,7 +10,7 @@ reads: [cuda_sync, exposed_part, gpu, gpu_overlap, gpu_window, kernel, launch, m
 requires: [stream, launch, gpu_overlap]
 finding:
   claim: "Default stream: work that could overlap runs in turn, because a part is on the default stream."
-  ceiling: The part of the copy that ran alone, at most as long as the other operation had waited and as either took. Of two kernels that wait for each other and fit on the GPU together, that of the streams with less time.
+  ceiling: The part of the copy that ran alone, at most as long as the other operation had waited and as either took. Two kernels that wait for each other and fit on the GPU together count with the one of the streams with less time.
   remedy: >-
     Use streams with cudaStreamNonBlocking and no default stream, or compile with --default-stream per-thread. Order dependent work with events.
   in_pytorch: >-

@@ -54,7 +54,7 @@ copy AS MATERIALIZED (
     memcpy.direction,
     memcpy.size_bytes,
     memcpy.size_bytes <= iif(memcpy.copy_kind = 8, :largest_within, :largest) AS is_small,
-    -- What it takes of the link, or of the memory.
+    -- Time that the link or the memory needs for it.
     iif(memcpy.copy_kind = 8, 0.001, 0.1) * memcpy.size_bytes AS transfer_ns
   FROM memcpy
   JOIN gpu_overlap AS op

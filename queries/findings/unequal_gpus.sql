@@ -11,7 +11,7 @@ requires: [idle_part]
 rows_if: (SELECT count(*) FROM gpu_window WHERE compute_ns > 0) > 1
 finding:
   claim: "Unequal work: one GPU of a process still works while others idle and the host waits for it."
-  ceiling: Kernels that run while other GPUs of the process idle and the launching thread waits, as far as they exceed the mean work of these GPUs.
+  ceiling: Kernels that run while other GPUs of the process idle and the launching thread waits, up to what this GPU works longer than the mean.
   remedy: >-
     Share the work equally, or cut it into more parts, of which each GPU takes the next when it is free.
   link: https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/

@@ -20,6 +20,7 @@ asks:
   - {query: downloaded_gaps, optional: true}
   - {query: finding_gpus, optional: true}
   - {query: finding_places, optional: true}
+  - {query: freeing_gaps, optional: true}
   - {query: held_copies, optional: true}
   - {query: idle_calls, optional: true}
   - {query: idle_functions, optional: true}
@@ -235,6 +236,7 @@ held AS MATERIALIZED (
     copy.idle_ns / found.gpu_steps AS idle_ns,
     copy.kernel_count <= 20 * copy.copy_count AS are_many,
     copy.kernel_count <= 5 * copy.copy_count AS are_most,
+    2 * copy.kernel_count <= 3 * copy.copy_count AS are_all,
     100.0 * copy.idle_ns / nullif((SELECT window_ns FROM total), 0) AS idle_pct
   FROM found
   CROSS JOIN held_copies AS copy
@@ -408,6 +410,16 @@ chosen AS MATERIALIZED (
       WHEN is_of_host AND (sign.compiles OR is_in_compiler) AND is_before_cudnn THEN 'cudnn_compilation'
       WHEN is_of_host AND (sign.compiles OR is_in_compiler) AND is_pytorch THEN 'recompilation'
       WHEN is_of_host AND (sign.compiles OR is_in_compiler) THEN 'compilation'
+      -- Start-up has long gaps, too, where no steps were detected.
+      WHEN is_of_host
+        AND EXISTS (
+          SELECT 1
+          FROM freeing_gaps
+          WHERE host_pct >= 25
+            AND gap_count >= 5
+            AND 4 * host_ns >= ceiling_ns
+        )
+        THEN 'garbage_collection'
       -- One gap or a few have most of the time: what a mean step does is not to blame.
       WHEN sign.pause_count = 1 THEN 'pause'
       WHEN sign.pause_count > 1 THEN 'pauses'
@@ -434,6 +446,12 @@ chosen AS MATERIALIZED (
         AND instr(fact.remedy, 'size of a result')
         THEN 'sizes_read_back'
       WHEN is_first AND fact.finding IN (SELECT finding FROM read_back) THEN 'values_read_back'
+      WHEN is_first
+        AND fact.finding = 'host_sync'
+        AND top_subject GLOB 'cudaMemcpy*'
+        AND NOT instr(top_subject, ' in ')
+        AND fact.finding IN (SELECT finding FROM uploaded WHERE are_all AND idle_pct >= 20 AND each_step >= 0.8)
+        THEN 'one_by_one'
       WHEN is_first
         AND fact.finding IN (SELECT finding FROM uploaded WHERE are_many AND idle_pct >= 20 AND each_step >= 0.8)
         THEN iif(
@@ -463,6 +481,8 @@ chosen AS MATERIALIZED (
         AND top_subject_pct >= 90
         AND subject_count <= 3
         AND interval_count >= 50 * gpu_steps
+        -- Elementwise kernels of PyTorch have functions for lists of tensors.
+        AND (lower(top_subject) GLOB '*gem[mv]*' OR NOT is_pytorch)
         THEN 'repeated_kernel'
       WHEN fact.finding = 'jit_and_module_load' AND steps >= 8 AND interval_count >= 0.8 * gpu_steps
         THEN 'repeated_loads'
@@ -526,12 +546,14 @@ SELECT
     WHEN 'host_exchange' THEN chosen.exchange
     WHEN 'streams_in_turn' THEN (SELECT api_name FROM stream_turns)
     WHEN 'interpreter_lock' THEN (SELECT function_name FROM os_call)
+    WHEN 'garbage_collection' THEN CAST((SELECT gap_count FROM freeing_gaps) AS TEXT)
   END AS subject,
   CASE chosen.fix
     WHEN 'graph_breaks' THEN chosen.region_count
     WHEN 'batched_calls' THEN chosen.calls_per_step
     WHEN 'repeated_kernel' THEN CAST(round(1.0 * chosen.interval_count / chosen.gpu_steps) AS INTEGER)
     WHEN 'slow_worker' THEN chosen.every
+    WHEN 'garbage_collection' THEN (SELECT free_count FROM freeing_gaps)
     WHEN 'streams_in_turn' THEN (SELECT stream_count FROM stream_turns)
     WHEN 'contended_launches' THEN (SELECT thread_count FROM contended_launches)
     ELSE coalesce(returned.copies_per_step, held.copies_per_step, small.step_ops)
@@ -580,7 +602,7 @@ LEFT JOIN held
   ON held.finding = chosen.finding
   AND held.direction = CASE
     WHEN chosen.fix IN ('values_read_back', 'sizes_read_back') THEN 'Device-to-Host'
-    WHEN chosen.fix IN ('uploaded_decisions', 'small_uploads', 'more_small_uploads') THEN 'Host-to-Device'
+    WHEN chosen.fix IN ('one_by_one', 'uploaded_decisions', 'small_uploads', 'more_small_uploads') THEN 'Host-to-Device'
   END
 LEFT JOIN others AS small
   ON small.finding = chosen.finding

@@ -16,7 +16,7 @@ params:
 columns:
   - {name: wait_count, type: int, unit: count, label: "waits", priority: 0, doc: "Waits with a time limit that take one interval, up to a fifth longer."}
   - {name: total_ns, type: duration, unit: ns, label: "idle time", priority: 0, doc: "Idle time of the GPUs in these waits, before the next launch; GPUs add up."}
-  - {name: all_ns, type: duration, unit: ns, label: "in all such calls", priority: 1, doc: "The same in all waits with a time limit."}
+  - {name: all_ns, type: duration, unit: ns, label: "in all these calls", priority: 1, doc: "The same in all waits with a time limit."}
 checks:
   - total_ns <= all_ns
 limits: The lock is not recorded, only the length of the waits. Other waits of that length count as well.

@@ -24,7 +24,7 @@ columns:
   - {name: verdict, type: text, priority: 0, doc: "Name of the first verdict of the list that fits, such as compute_bound, paced or idle_of_cause. Null without GPU work. A hang comes first: see the query hang."}
   - {name: time_pct, type: percent, unit: percent, label: "% of judged time", priority: 1, doc: "Share of the time that the verdict is about: the largest part; of idle GPUs, idle time; of paced ones, the waits; of whole graphs, GPU work; of overlapped links, their use."}
   - {name: compute_pct, type: percent, unit: percent, label: "compute % of time", priority: 2, doc: "Of overlapped links, share of compute kernels; else null."}
-  - {name: copies_pct, type: percent, unit: percent, label: "exposed copies %", priority: 2, doc: "Of idle GPUs, share of exposed copies that take more time than compute; else null."}
+  - {name: copies_pct, type: percent, unit: percent, label: "exposed copies %", priority: 2, doc: "Of idle GPUs, share of exposed copies that take more time than compute, or are to fix first; else null."}
   - {name: communication_pct, type: percent, unit: percent, label: "exposed comm. %", priority: 2, doc: "The same of collectives; else null."}
   - {name: pages_pct, type: percent, unit: percent, label: "waits for pages %", priority: 2, doc: "Of idle GPUs, share in which kernels wait for pages of unified memory; null if that is little."}
   - {name: cause, type: text, priority: 0, doc: "What causes the idle time: the claim of a finding, a function, an operator or a part of the step; of communication, the GPU for which collectives wait. Null if there is none."}
@@ -92,7 +92,8 @@ idle_fix AS MATERIALIZED (
   SELECT *, finding = 'um_migrations' AND top_subject GLOB 'Unified Host-to-Device*' AS is_of_pages
   FROM findings
   WHERE verdict = 'yes'
-    AND frees = 'idle'
+    -- Kernels that one GPU has too many of make the others idle.
+    AND (frees = 'idle' OR finding = 'unequal_gpus')
 ),
 -- The first fix of idle time is the main cause, unless it gains little, or less than what no finding explains.
 main AS MATERIALIZED (
@@ -246,7 +247,10 @@ SELECT
   iif(verdict IN ('overlapped_communication', 'overlapped_copies'), 100.0 * compute_ns / max(window_ns, 1), NULL)
     AS compute_pct,
   iif(
-    bound_by = 'idle' AND copies_ns >= 0.1 * window_ns AND copies_ns > compute_ns AND copies_ns >= communication_ns,
+    bound_by = 'idle'
+      AND copies_ns >= 0.1 * window_ns
+      AND copies_ns >= communication_ns
+      AND (copies_ns > compute_ns OR (SELECT frees = 'copies' FROM findings WHERE rank = 1 AND verdict = 'yes')),
     100.0 * copies_ns / max(window_ns, 1),
     NULL
   ) AS copies_pct,
@@ -281,7 +285,8 @@ SELECT
   CASE verdict
     WHEN 'pause' THEN longest_ns
     WHEN 'pauses' THEN longest_ns
-    WHEN 'paced' THEN iif(is_loading AND every >= 5, excess_ns, NULL)
+    -- A worker that is late in its turn is no epoch.
+    WHEN 'paced' THEN iif(is_loading AND every > 16, excess_ns, NULL)
   END AS cause_ns,
   CASE verdict
     WHEN 'pause' THEN pause_count
@@ -291,7 +296,7 @@ SELECT
   END AS cause_count,
   CASE
     WHEN verdict IN ('allocating_steps', 'slow_steps') THEN every
-    WHEN verdict = 'paced' THEN iif(is_loading AND every >= 5, every, NULL)
+    WHEN verdict = 'paced' THEN iif(is_loading AND every > 16, every, NULL)
   END AS every,
   CASE
     WHEN verdict IN ('pause', 'pauses') THEN main_step_count
