@@ -212,11 +212,13 @@ const ROWS_FROM_TRACES: [&str; 12] = [
 
 /// Findings that only real reports, seeded faults, captures of `tests/suite/facts`, `recipes` and `steps`, or the example show: see
 /// `tests/suite/findings.rs`.
-const ROWS_ON_REAL_REPORTS: [&str; 33] = [
+const ROWS_ON_REAL_REPORTS: [&str; 39] = [
     "allocating_range",
+    "blocking_launches",
     "collective_traffic",
     "compile_gaps",
     "compiled_regions",
+    "contended_launches",
     "downloaded_gaps",
     "feeding_calls",
     "finding_gpus",
@@ -224,6 +226,7 @@ const ROWS_ON_REAL_REPORTS: [&str; 33] = [
     "graph_building",
     "green_contexts",
     "idle_functions",
+    "interpreter_waits",
     "job_hang",
     "kernel_trend",
     "late_collectives",
@@ -238,11 +241,14 @@ const ROWS_ON_REAL_REPORTS: [&str; 33] = [
     "rank_wait",
     "recomputation",
     "shared_gpu",
+    "slow_calls",
     "slow_steps",
     "small_collectives",
     "small_copies",
     "step_trend",
+    "stream_turns",
     "tiny_kernels",
+    "unequal_gpus",
     "unjudged_parts",
     "waited_ranges",
     "work_functions",

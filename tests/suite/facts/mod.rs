@@ -2,6 +2,7 @@
 
 mod calls;
 mod capture;
+mod contention;
 mod cycles;
 mod doubts;
 mod fixes;
