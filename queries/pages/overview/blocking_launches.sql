@@ -7,9 +7,9 @@ why: To see that the host cannot launch ahead, because CUDA_LAUNCH_BLOCKING or a
 kind: info
 internal: true
 tags: [cuda, kernel, latency]
-reads: [launch]
+reads: [gpu_window, launch]
 requires: [launch]
-rows_if: coalesce((SELECT 2 * sum(call_end_ns >= end_ns) > count(*) FROM (SELECT call_end_ns, end_ns FROM launch WHERE op_kind = 'kernel' AND dur_ns >= 10000 LIMIT 2000)), 0)
+rows_if: EXISTS (SELECT 1 FROM gpu_window WHERE 20 * idle_ns >= window_ns) AND coalesce((SELECT 2 * sum(call_end_ns >= end_ns) > count(*) FROM (SELECT call_end_ns, end_ns FROM launch WHERE op_kind = 'kernel' AND dur_ns >= 10000 LIMIT 2000)), 0)
 params:
   - {name: at_least, type: duration, default: 10us, min: 0, doc: "Shortest kernel to count: a launch call may outlast a shorter one."}
   - {name: least_pct, type: real, default: 90, min: 0, max: 100, doc: "Smallest share of the launches that must wait, in percent."}

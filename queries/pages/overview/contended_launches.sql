@@ -7,9 +7,9 @@ why: To see that more threads launch no more kernels, because the driver takes o
 kind: info
 internal: true
 tags: [cuda, latency]
-reads: [gpu_stream, launch]
+reads: [gpu_stream, gpu_window, launch]
 requires: [gpu_stream, launch]
-rows_if: "EXISTS (SELECT 1 FROM (SELECT gpu_id, compute_ns, sum(compute_ns) OVER (PARTITION BY gpu_id) AS all_ns FROM gpu_stream) WHERE 20 * compute_ns >= all_ns AND compute_ns > 0 GROUP BY gpu_id HAVING count(*) > 1)"
+rows_if: "EXISTS (SELECT 1 FROM gpu_window WHERE 20 * idle_ns >= window_ns) AND EXISTS (SELECT 1 FROM (SELECT gpu_id, compute_ns, sum(compute_ns) OVER (PARTITION BY gpu_id) AS all_ns FROM gpu_stream) WHERE 20 * compute_ns >= all_ns AND compute_ns > 0 GROUP BY gpu_id HAVING count(*) > 1)"
 params:
   - {name: at_once, type: real, default: 2, min: 1, doc: "Fewest threads that are in a launch call at once, on average."}
   - {name: least, type: duration, default: 2us, min: 0, doc: "Shortest time of a launch; where launches take less, they do not wait for each other."}
