@@ -9,13 +9,13 @@ use super::values::{rows, to_json};
 use crate::open_report::OpenReport;
 use crate::partials::{Gathering, Partials, ReportAnswers};
 use minijinja::Value;
-use nsq_engine::compile::{Plan, words_in};
+use nsq_engine::compile::{Plan, words_among};
 use nsq_engine::execute::{Limits, Session};
 use nsq_engine::normalize::Presence;
 use nsq_library::catalog::{Catalog, ClassMaps, Page};
 use nsq_value::error::{Error, Result};
 use nsq_value::table::{Column, ResultTable, Value as Cell};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// A page with the values of its parameters, planned.
 #[derive(Debug)]
@@ -66,9 +66,12 @@ impl<'a> PageRequest<'a> {
     /// Asks only what is used: by a layout, or `None`: by the tables that are not hidden, and the facts.
     pub fn only_for(mut self, layout: Option<&str>) -> Self {
         // Any word may be a name: what a template binds in one place, it may use from outside in another.
+        let all: Vec<_> = self.names().map(|name| (name.to_ascii_lowercase(), name)).collect();
+        let known: HashSet<&str> = all.iter().map(|(lower, _)| lower.as_str()).collect();
         let names = |source: &str| {
-            let words = words_in(source);
-            self.names().filter(|name| words.contains(&name.to_ascii_lowercase())).collect::<Vec<_>>()
+            let words = words_among(source, |word| known.contains(word));
+            let used = all.iter().filter(|(lower, _)| words.contains(lower));
+            used.map(|(_, name)| name.clone()).collect::<Vec<_>>()
         };
         let mut used = BTreeSet::new();
         match layout {
@@ -85,21 +88,21 @@ impl<'a> PageRequest<'a> {
         }
         let required = self.page.tables.iter().filter(|table| table.required.is_some());
         used.extend(required.map(|table| table.name.clone()));
-        // Facts and headings use tables, and other facts.
-        let mut known = 0;
-        while known < used.len() {
-            known = used.len();
-            for fact in
-                self.page.facts.iter().filter(|fact| used.contains(&fact.name)).collect::<Vec<_>>()
-            {
-                used.extend(names(&fact.expression));
+        // Facts and headings use tables, and other facts. Each is read once.
+        let facts = self.page.facts.iter().map(|fact| (&fact.name, &fact.expression));
+        let headings =
+            self.page.tables.iter().flat_map(|table| {
+                table.title.iter().chain(&table.rows).map(|source| (&table.name, source))
+            });
+        let mut unread: Vec<(&String, &String)> = facts.chain(headings).collect();
+        loop {
+            let (open, rest): (Vec<_>, Vec<_>) =
+                unread.into_iter().partition(|(name, _)| used.contains(*name));
+            if open.is_empty() {
+                break;
             }
-            let tables = self.page.tables.iter().filter(|table| used.contains(&table.name));
-            for source in
-                tables.flat_map(|table| table.title.iter().chain(&table.rows)).collect::<Vec<_>>()
-            {
-                used.extend(names(source));
-            }
+            open.iter().for_each(|(_, source)| used.extend(names(source)));
+            unread = rest;
         }
         self.tables.retain(|planned| used.contains(&planned.spec.name));
         self.partials = Partials::of(self.tables.iter().map(|planned| &planned.plan));

@@ -22,7 +22,9 @@ pub use layout::{ByteUnit, Layout, NsysUnits, TimeUnit};
 pub use origins::Origin;
 pub use own_functions::{OWN_FORMS, in_own_functions};
 pub use params::{names_ranges, parse_duration, parse_param, scalar};
-pub use relations::{code_only, functions_in, names_in, relations_in, with_similar_relations, words_in};
+pub use relations::{
+    code_only, functions_in, names_in, relations_in, with_similar_relations, words_among, words_in,
+};
 pub use standalone::script;
 pub use statement_params::{named_params, typed_params, unknown_param};
 pub use statements::split_statements;

@@ -59,14 +59,21 @@ pub fn words_in(sql: &str) -> BTreeSet<String> {
     words(sql).map(str::to_ascii_lowercase).collect()
 }
 
+/// Those words of a text, in lower case, that are wanted.
+pub fn words_among(text: &str, is_wanted: impl Fn(&str) -> bool) -> BTreeSet<String> {
+    words(text).map(in_lower_case).filter(|word| is_wanted(word)).map(Cow::into_owned).collect()
+}
+
 /// Those words of a statement, in lower case, that are names. Comments and string literals have none.
 pub fn names_in(sql: &str, is_name: impl Fn(&str) -> bool) -> BTreeSet<String> {
     let code = pieces(sql).filter(|(_, is_code)| *is_code);
-    let words = code.flat_map(|(piece, _)| words(piece)).map(|word| {
-        let is_lower = word.bytes().all(|byte| !byte.is_ascii_uppercase());
-        if is_lower { Cow::Borrowed(word) } else { Cow::Owned(word.to_ascii_lowercase()) }
-    });
+    let words = code.flat_map(|(piece, _)| words(piece)).map(in_lower_case);
     words.filter(|word| is_name(word)).map(Cow::into_owned).collect()
+}
+
+fn in_lower_case(word: &str) -> Cow<'_, str> {
+    let is_lower = word.bytes().all(|byte| !byte.is_ascii_uppercase());
+    if is_lower { Cow::Borrowed(word) } else { Cow::Owned(word.to_ascii_lowercase()) }
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
