@@ -212,7 +212,7 @@ const ROWS_FROM_TRACES: [&str; 12] = [
 
 /// Findings that only real reports, seeded faults, captures of `tests/suite/facts`, `recipes` and `steps`, or the example show: see
 /// `tests/suite/findings.rs`.
-const ROWS_ON_REAL_REPORTS: [&str; 39] = [
+const ROWS_ON_REAL_REPORTS: [&str; 40] = [
     "allocating_range",
     "blocking_launches",
     "collective_traffic",
@@ -223,6 +223,7 @@ const ROWS_ON_REAL_REPORTS: [&str; 39] = [
     "feeding_calls",
     "finding_gpus",
     "fp32_matmul",
+    "freeing_gaps",
     "graph_building",
     "green_contexts",
     "idle_functions",

@@ -28,7 +28,8 @@ fn gpus_of_one_process_with_unequal_work_are_found() {
         capture.call(PID | 1, "cudaDeviceSynchronize_v3020", waits, correlation + 2, 0);
     }
     let rows = capture.rows("unequal_gpus", &["gpu_id", "subject"]);
-    assert_eq!(rows.len(), 30);
+    // After the last step, nothing shows that the other one idles.
+    assert_eq!(rows.len(), 29);
     assert_eq!(rows[0], ["0", "GPU 0 with 70 % of the work"]);
     let screen = capture.screen();
     assert!(screen.contains("Unequal work: "), "{screen}");
@@ -68,7 +69,8 @@ fn launches_of_threads_that_wait_for_each_other_are_counted() {
     let columns = ["thread_count", "call_count", "mean_ns", "each_ns"];
     assert_eq!(capture.rows("contended_launches", &columns), [["4", "400", "40000", "10000"]]);
     // One after the other, they do not wait.
-    capture.sql("UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET end = start + 8000");
+    let turn = "start + correlationId % 4 * 10000";
+    capture.sql(&format!("UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET start = {turn}, end = {turn} + 8000"));
     assert!(capture.rows("contended_launches", &columns).is_empty());
 }
 
@@ -121,7 +123,33 @@ fn waits_of_one_switch_interval_are_those_for_the_interpreter() {
         ));
     }
     let rows = capture.rows("interpreter_waits", &["wait_count"]);
-    assert_eq!(rows, [["20"]]);
+    assert_eq!(rows, [["19"]], "those before a launch");
     capture.sql("UPDATE PROCESSES SET name = 'server'");
     assert!(capture.rows("interpreter_waits", &["wait_count"]).is_empty());
+}
+
+/// Every fifth step, the host runs 20 ms of code in which it frees memory 15 times.
+#[test]
+fn gaps_in_which_much_memory_is_freed_are_counted() {
+    let capture = Capture::new();
+    let (mut at, mut correlation) = (1_000 * MS, 0);
+    for step in 0..40 {
+        correlation += 1;
+        capture.launch(PID, at, "gemm", (at + 20 * US, at + MS), correlation);
+        at += MS + 50 * US;
+        if step % 5 == 4 {
+            for nth in 0..15 {
+                correlation += 1;
+                let frees = (at + nth * MS, at + nth * MS + 50 * US);
+                capture.call(PID | 1, "cudaFree_v3020", frees, correlation, 0);
+            }
+            at += 20 * MS;
+        }
+    }
+    let rows = capture.rows("freeing_gaps", &["gap_count", "free_count"]);
+    assert_eq!(rows, [["7", "15"]], "those before a launch");
+    capture.sql(
+        "DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE correlationId % 3 > 0 AND end = start + 50000",
+    );
+    assert!(capture.rows("freeing_gaps", &["gap_count"]).is_empty());
 }
