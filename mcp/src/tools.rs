@@ -200,11 +200,12 @@ impl Tools {
     }
 
     pub(crate) fn describe(&self, args: &Describe, _: &Cancel) -> Answered {
-        // On a command line, two commands list names; here it is one tool.
+        // On a command line, three commands list names; here it is one tool.
         let in_one_tool = |error: nsq::Error| {
             let mut failure = Failure::from(error);
-            let both = "`nsq list` lists the queries and `nsq list --relations` the relations";
-            failure.help = failure.help.map(|help| help.replace(both, "`nsq list` lists all names"));
+            let all = "`nsq list` lists the queries, `nsq list --relations` the relations and `nsq list --functions` the \
+                       functions";
+            failure.help = failure.help.map(|help| help.replace(all, "`nsq list` lists all names"));
             failure
         };
         Ok(Reply::Text(self.library.manual(&args.name).map_err(in_one_tool)?))

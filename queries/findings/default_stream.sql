@@ -156,15 +156,18 @@ ordered AS MATERIALIZED (
   WHERE sync_kind = 'stream waits for event'
   GROUP BY pid, context_id
 ),
-narrow_pair AS (
+narrow_freed AS MATERIALIZED (
   SELECT
     iif(waiting.is_default = side.default_hides, waiting.op_id, before.op_id) AS kernel_id,
     side.pid,
     side.context_id,
-    min(
-      before.end_ns - max(before.start_ns, waiting.ready_ns),
-      waiting.end_ns - waiting.start_ns
-    ) AS freed_ns
+    max(
+      min(
+        before.end_ns - max(before.start_ns, waiting.ready_ns),
+        waiting.end_ns - waiting.start_ns
+      )
+    ) AS freed_ns,
+    count(*) OVER (PARTITION BY side.pid, side.context_id) AS kernels
   FROM waiting
   JOIN op AS before
     ON before.pid = waiting.pid
@@ -182,20 +185,7 @@ narrow_pair AS (
     AND waiting.op_kind = 'kernel'
     AND before.op_kind = 'kernel'
     AND own.blocks + other.blocks <= (SELECT sm_count FROM size)
-),
-narrow_freed AS MATERIALIZED (
-  SELECT kernel_id, pid, context_id, max(freed_ns) AS freed_ns
-  FROM narrow_pair
-  GROUP BY kernel_id, pid, context_id
-),
-unordered AS (
-  SELECT freed.pid, freed.context_id
-  FROM narrow_freed AS freed
-  LEFT JOIN ordered
-    ON ordered.pid = freed.pid
-    AND ordered.context_id = freed.context_id
-  GROUP BY freed.pid, freed.context_id
-  HAVING 10 * coalesce(max(ordered.waits), 0) <= count(*)
+  GROUP BY iif(waiting.is_default = side.default_hides, waiting.op_id, before.op_id), side.pid, side.context_id
 ),
 freed AS (
   SELECT
@@ -227,15 +217,16 @@ freed AS (
     freed.kernel_id,
     NULL
   FROM narrow_freed AS freed
-  JOIN unordered
-    ON unordered.pid = freed.pid
-    AND unordered.context_id = freed.context_id
+  LEFT JOIN ordered
+    ON ordered.pid = freed.pid
+    AND ordered.context_id = freed.context_id
   JOIN narrow
     ON narrow.kernel_id = freed.kernel_id
   JOIN gpu_overlap AS op
     ON op.op_kind = 'kernel'
     AND op.op_id = freed.kernel_id
   WHERE op.concurrent_ns = 0
+    AND 10 * coalesce(ordered.waits, 0) <= freed.kernels
 ),
 counted AS (
   SELECT *, end_ns - start_ns AS dur_ns, sum(end_ns - start_ns) OVER (PARTITION BY gpu_id) AS total_ns

@@ -48,25 +48,24 @@ see_also: [rank_clocks, stragglers, straggler_causes, bus_bandwidth]
 ---*/
 -- LIMIT makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
+-- The reports whose places count.
+leading AS MATERIALIZED (
+  SELECT DISTINCT to_side, communicator
+  FROM collective_shifts
+),
 op AS MATERIALIZED (
   SELECT
     collectives.*,
     collectives.sequence + coalesce(moved.shift, 0) AS shared_sequence,
     -- Its places are known: they are those of the first report, or fit them.
-    CASE
-      WHEN moved.shift IS NOT NULL THEN 1
-      WHEN EXISTS (
-        SELECT 1
-        FROM collective_shifts AS of_others
-        WHERE of_others.to_side = collectives.side
-          AND of_others.communicator = collectives.communicator
-      ) THEN 1
-      ELSE 0
-    END AS is_placed
+    CASE WHEN moved.shift IS NOT NULL OR leading.to_side IS NOT NULL THEN 1 ELSE 0 END AS is_placed
   FROM collectives
   LEFT JOIN collective_shifts AS moved
     ON moved.side = collectives.side
     AND moved.communicator = collectives.communicator
+  LEFT JOIN leading
+    ON leading.to_side = collectives.side
+    AND leading.communicator = collectives.communicator
   WHERE collectives.start_ns IS NOT NULL
 ),
 known AS MATERIALIZED (

@@ -26,7 +26,7 @@ columns:
   - {name: compute_pct, type: percent, unit: percent, label: "compute % of time", priority: 2, doc: "Of overlapped links, share of compute kernels; else null."}
   - {name: copies_pct, type: percent, unit: percent, label: "exposed copies %", priority: 2, doc: "Of idle GPUs, share of exposed copies that take more time than compute, or are to fix first; else null."}
   - {name: communication_pct, type: percent, unit: percent, label: "exposed comm. %", priority: 2, doc: "The same of collectives; else null."}
-  - {name: pages_pct, type: percent, unit: percent, label: "waits for pages %", priority: 2, doc: "Of idle GPUs, share in which kernels wait for pages of unified memory; null if that is little."}
+  - {name: pages_pct, type: percent, unit: percent, label: "waits for pages %", priority: 2, doc: "Of idle GPUs and of page_bound, share in which kernels wait for pages of unified memory; null if that is little."}
   - {name: cause, type: text, priority: 0, doc: "What causes the idle time: the claim of a finding, a function, an operator or a part of the step; of communication, the GPU for which collectives wait. Null if there is none."}
   - {name: cause_pct, type: percent, unit: percent, label: "% of idle time", priority: 1, doc: "Of idle_in_calls, share of the cause in the idle time; else null."}
   - {name: cause_ns, type: duration, unit: ns, label: "longest", priority: 1, doc: "Of pauses, the longest; of regular steps after which a loader waits, how much longer they take. Else null."}
@@ -171,7 +171,8 @@ fact AS MATERIALIZED (
     gap.max_ns AS longest_ns,
     gap.long_count,
     doing.cause AS doing,
-    doing.idle_pct AS doing_pct
+    doing.idle_pct AS doing_pct,
+    (SELECT max(ceiling_pct) FROM idle_fix WHERE is_of_pages) AS pages_pct
   FROM judged
   LEFT JOIN captured
     ON captured.rowid = 1
@@ -197,7 +198,9 @@ named AS MATERIALIZED (
     CASE
       WHEN bound_by = 'no GPU work' THEN NULL
       WHEN is_empty THEN 'no_work_in_part'
-      -- Kernels, collectives or copies take the time, and nothing else takes much.
+      -- Kernels, collectives or copies take the time, and nothing else takes much. Kernels that wait for pages compute
+      -- little.
+      WHEN bound_by = 'compute' AND pages_pct >= 30 THEN 'page_bound'
       WHEN bound_by = 'compute' AND is_decode THEN 'memory_bound_decode'
       WHEN bound_by = 'compute' AND is_memory_bound THEN 'memory_bound'
       WHEN bound_by = 'compute' THEN 'compute_bound'
@@ -262,7 +265,12 @@ SELECT
     100.0 * communication_ns / max(window_ns, 1),
     NULL
   ) AS communication_pct,
-  (SELECT max(ceiling_pct) FROM idle_fix WHERE bound_by = 'idle' AND is_of_pages AND ceiling_pct >= 5) AS pages_pct,
+  (
+    SELECT max(ceiling_pct)
+    FROM idle_fix
+    WHERE is_of_pages
+      AND (named.verdict = 'page_bound' OR bound_by = 'idle' AND ceiling_pct >= 5)
+  ) AS pages_pct,
   CASE verdict
     WHEN 'paced' THEN waits_in
     WHEN 'cpu_operator' THEN cpu_operator

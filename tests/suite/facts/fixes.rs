@@ -284,6 +284,31 @@ fn pages_that_are_evicted_do_not_fit_in_memory() {
     }
 }
 
+/// Kernels of 9.9 ms wait for ten migrations of 500 µs each, or of 100.
+#[test]
+fn kernels_that_wait_for_pages_are_bound_by_unified_memory() {
+    let capture = Capture::new();
+    for nth in 0..20 {
+        let at = 1_000 * MS + nth * 10 * MS;
+        capture.launch(PID, at - 20 * US, "sweep", (at, at + 9_900 * US), nth + 1);
+        for page in 0..10 {
+            let start = at + 100 * US + page * 900 * US;
+            capture.sql(&format!(
+                "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY (start, end, deviceId, contextId, streamId, correlationId, globalPid,
+                     bytes, copyKind, srcKind, dstKind, copyCount, migrationCause)
+                 VALUES ({start}, {}, 0, 1, 0, 0, {PID}, 2097152, 11, 3, 3, 1, 2)",
+                start + 500 * US
+            ));
+        }
+    }
+    let screen = capture.screen();
+    assert!(screen.contains("Bound by unified memory: kernels run for 99.0 % of "), "{screen}");
+    assert!(screen.contains(", and wait for its pages for 50."), "{screen}");
+    capture.sql("UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET end = start + 100000");
+    let screen = capture.screen();
+    assert!(screen.contains("Compute-bound: kernels run for 99.0 % of "), "{screen}");
+}
+
 /// A step of one thread begins in the same nanosecond as one of another thread on another GPU.
 #[test]
 fn steps_that_begin_together_by_chance_are_those_of_one_gpu() {
