@@ -8,6 +8,7 @@ kind: finding
 tags: [cuda, gpu, mpi]
 reads: [compute_gap_part, mpi_call]
 requires: [compute_gap_part, mpi_call]
+rows_if: "EXISTS (SELECT 1 FROM mpi_call)"
 finding:
   claim: "MPI: the GPU idles while the launching thread is in an MPI call."
   ceiling: Time in MPI calls in gaps of the GPU, before the next launch. Messages that pass while kernels run do not count.

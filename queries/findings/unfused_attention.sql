@@ -8,6 +8,7 @@ kind: finding
 tags: [cuda, gpu, kernel]
 reads: [all_kernel, all_memcpy, all_memset, gpu_overlap, string]
 requires: [gpu_overlap, all_kernel]
+rows_if: "EXISTS (SELECT 1 FROM string WHERE lower(text) GLOB '*softmax*' OR text GLOB '*exp_kernel*')"
 finding:
   claim: "Unfused attention: scale, mask and softmax run between two matrix products."
   ceiling: The time of what runs between the products and includes a softmax. Time in which another compute kernel ran does not count.

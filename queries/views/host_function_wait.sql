@@ -5,6 +5,7 @@ internal: true
 stored: true
 present_if: [gpu_op, graph_trace]
 reads: [all_cuda_call, all_gpu_op, all_kernel, all_memcpy, all_memset, idle_part, launch, string]
+rows_if: "EXISTS (SELECT 1 FROM idle_part WHERE part = 'queued' AND dur_ns >= 20000)"
 columns:
   - {name: part_id, type: id, doc: "Interval of idle_part, of the part queued and of 20 µs or more."}
   - {name: waits_for, type: text, doc: "host function (of a call such as cudaLaunchHostFunc between the two launches), or graph node (both operations belong to one launch of a graph)."}

@@ -5,6 +5,7 @@ internal: true
 present_if: [os_call]
 stored: true
 reads: [all_os_call, idle_part, os_function]
+rows_if: "EXISTS (SELECT 1 FROM all_os_call)"
 columns:
   - {name: gpu_id, type: id, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the interval, on the report's clock."}

@@ -3,7 +3,9 @@ name: message_doubt
 summary: One row per subject of the warnings and errors of nsys about the capture.
 internal: true
 present_if: [diagnostic]
+stored: true
 reads: [all_cuda_call, diagnostic, nvtx_range, process_device]
+rows_if: "EXISTS (SELECT 1 FROM diagnostic WHERE severity IN ('Warning', 'Error'))"
 columns:
   - {name: priority, type: int, doc: "Order in capture_trust, lowest first; the hundreds are explained there."}
   - {name: severity, type: text, doc: "partial, distorted or note, as in capture_trust."}

@@ -5,6 +5,7 @@ internal: true
 present_if: [os_call, python_frame]
 stored: true
 reads: [all_os_call, all_python_frame, idle_os_call, idle_part]
+rows_if: "EXISTS (SELECT 1 FROM all_os_call) OR EXISTS (SELECT 1 FROM all_python_frame)"
 columns:
   - {name: gpu_id, type: id, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the interval, on the report's clock."}

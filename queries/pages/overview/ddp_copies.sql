@@ -9,6 +9,7 @@ internal: true
 tags: [communication, nvtx]
 reads: [all_nvtx_name, all_nvtx_range, memcpy, step_window]
 requires: [gpu_op | graph_trace, nvtx_range]
+rows_if: "EXISTS (SELECT 1 FROM all_nvtx_name WHERE range_name GLOB '*aten::unflatten_dense_tensors*')"
 columns:
   - {name: broadcast_count, type: real, unit: count, label: "broadcasts", priority: 1, doc: "Calls of aten::unflatten_dense_tensors in a step of a process, one for each broadcast of buffers."}
   - {name: unpack_ns, type: duration, unit: ns, label: "unpacking", priority: 0, doc: "Host time in them in a step."}
