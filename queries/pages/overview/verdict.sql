@@ -1,6 +1,6 @@
 /*---
 name: verdict
-version: 1
+version: 2
 title: The verdict
 summary: What the first sentence of the page says, and its figures, in one row.
 why: To check why the page concludes what it does. The order of the verdicts is one list in the statement.
@@ -14,6 +14,7 @@ asks:
   - {query: early_copies, optional: true}
   - {query: finding_signs, optional: true}
   - {query: findings, optional: true}
+  - {query: fixes, optional: true}
   - {query: gpu_idle_cause_sum, optional: true}
   - {query: longest_gaps, optional: true}
   - {query: paced_idle, optional: true}
@@ -28,6 +29,7 @@ columns:
   - {name: communication_pct, type: percent, unit: percent, label: "exposed comm. %", priority: 2, doc: "The same of collectives; else null."}
   - {name: pages_pct, type: percent, unit: percent, label: "waits for pages %", priority: 2, doc: "Of idle GPUs and of page_bound, share in which kernels wait for pages of unified memory; null if that is little."}
   - {name: cause, type: text, priority: 0, doc: "What causes the idle time: the claim of a finding, a function, an operator or a part of the step; of communication, the GPU for which collectives wait. Null if there is none."}
+  - {name: fix, type: text, priority: 2, doc: "Of launch_bound and host_bound, which fix fits the main cause, as in fixes, because it says what the launching thread waits for or does; else null."}
   - {name: cause_pct, type: percent, unit: percent, label: "% of idle time", priority: 1, doc: "Of idle_in_calls, share of the cause in the idle time; else null."}
   - {name: cause_ns, type: duration, unit: ns, label: "longest", priority: 1, doc: "Of pauses, the longest; of regular steps after which a loader waits, how much longer they take. Else null."}
   - {name: cause_count, type: int, unit: count, label: "pauses or steps", priority: 1, doc: "Of pauses, how many; of slow steps, how many, where they come irregularly. Else null."}
@@ -289,6 +291,11 @@ SELECT
     WHEN 'communication_bound' THEN (SELECT gpu FROM last_gpu)
     WHEN 'overlapped_communication' THEN (SELECT gpu FROM last_gpu)
   END AS cause,
+  iif(
+    verdict IN ('launch_bound', 'host_bound'),
+    (SELECT fixes.fix FROM fixes WHERE fixes.finding = named.main_finding),
+    NULL
+  ) AS fix,
   iif(verdict = 'idle_in_calls', doing_pct, NULL) AS cause_pct,
   CASE verdict
     WHEN 'pause' THEN longest_ns
