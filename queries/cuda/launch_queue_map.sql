@@ -16,7 +16,7 @@ columns:
   - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the piece, on the report's clock."}
   - {name: dur_ns, type: duration, unit: ns, label: "length", priority: 2, doc: "Length of the piece. The last one can be longer by less than `pieces` ns."}
   - {name: mean_depth, type: real, unit: count, label: "mean depth", priority: 0, doc: "Mean number of operations that were launched and had not ended, weighted by time; null if the piece has no length."}
-  - {name: end_depth, type: int, unit: count, label: "depth at end", priority: 1, doc: "Number of them at the end of the piece."}
+  - {name: end_depth, type: int, unit: count, label: "depth at end", priority: 1, doc: "Operations that were launched and had not ended, at the end of the piece."}
   - {name: launched, type: int, unit: count, priority: 1, doc: "Operations whose launching call began in the piece."}
   - {name: ended, type: int, unit: count, priority: 1, doc: "Operations that ended in the piece."}
 checks:
