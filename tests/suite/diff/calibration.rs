@@ -130,7 +130,7 @@ fn short_runs_that_drift_seldom_seem_to_differ() {
         (12, drifting, 5),
         (20, drifting, 3),
         (30, drifting, 3),
-        (34, drifting, 3),
+        (34, drifting, 4),
     ];
     for (count, make, most_pct) in kinds {
         let of_steps = |side: u64, pair: usize| {
