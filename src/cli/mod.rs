@@ -59,7 +59,8 @@ pub use surface::command;
 
 /// Answers questions about NVIDIA Nsight Systems profiles, with SQL that you can read.
 ///
-/// A report is a .nsys-rep, its SQLite export by nsys, or a PyTorch trace (.json, .json.gz, .zip).
+/// A report is a .nsys-rep, its SQLite export by nsys, a trace of PyTorch, JAX or ONNX Runtime (.json, .json.gz, .zip), or a
+/// database of AMD's profilers (.db, .rpd).
 #[derive(Debug, Parser)]
 #[command(name = "nsq", version, max_term_width = 100, arg_required_else_help = true)]
 struct Cli {

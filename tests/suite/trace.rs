@@ -684,7 +684,7 @@ fn ranges_that_did_not_end_are_open() {
         );
         let (imported, connection) = Text::new(events.as_bytes()).import().unwrap();
         assert_eq!((imported.rows, imported.invalid_times, imported.unfinished), (7, 0, 2));
-        assert!(imported.to_string().contains("; 2 ranges have no end"), "{imported}");
+        assert!(imported.to_string().contains("; 2 events have no end"), "{imported}");
         let times = "SELECT start, \"end\" FROM NVTX_EVENTS WHERE eventType = 59 ORDER BY start";
         assert_eq!(rows(&connection, times), ["0|-", "5000|45000", "3105500|-"]);
         let path = folder.path().join(format!("{}.json", epoch.len())).display().to_string();
@@ -697,6 +697,27 @@ fn ranges_that_did_not_end_are_open() {
         assert_eq!(out.lines().skip(1).collect::<Vec<_>>(), expected);
         let (_, out, _) = outcome(&["run", &path, "-q", "capture_trust", "-f", "csv"]);
         assert!(out.contains("2 of 3 NVTX ranges have no end"), "{out}");
+    }
+}
+
+/// The profiler stops while the program waits for its GPU: the call lasts until the trace ends, as Python's function does.
+#[test]
+fn calls_that_did_not_end_last_until_the_trace_ends() {
+    for dur in ["-1", "-60"] {
+        let events = format!(
+            r#"{{"traceEvents": [
+        {{"ph": "X", "cat": "python_function", "name": "train.py(1): main", "pid": 1, "tid": 1, "ts": 15, "dur": -1}},
+        {{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 20, "dur": 5, "args": {{"correlation": 1}}}},
+        {{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 40, "dur": 300, "args": {{"device": 0, "stream": 7, "correlation": 1}}}},
+        {{"ph": "X", "cat": "cuda_runtime", "name": "cudaDeviceSynchronize", "pid": 1, "tid": 1, "ts": 60, "dur": {dur}, "args": {{"correlation": 2}}}}
+        ]}}"#
+        );
+        let (imported, connection) = Text::new(events.as_bytes()).import().unwrap();
+        assert_eq!((imported.rows, imported.invalid_times, imported.unfinished), (4, 0, 2));
+        // The trace begins with the launch and ends with the kernel.
+        let times = "SELECT start, \"end\" FROM CUPTI_ACTIVITY_KIND_RUNTIME ORDER BY start";
+        assert_eq!(rows(&connection, times), ["0|5000", "40000|320000"]);
+        assert_eq!(rows(&connection, "SELECT start, \"end\" FROM NSQ_PYTHON_FRAME"), ["-5000|320000"]);
     }
 }
 

@@ -36,7 +36,8 @@ checks:
   - part IN ('time', 'compute', 'exposed communication', 'exposed copies', 'idle')
   - per IN ('step', 'window')
 limits: >-
-  With one run on each side, the bound does not cover differences between runs, such as clocks or temperature. With
+  With one run on each side, the bound does not cover differences between runs, such as clocks or temperature; it is up to
+  twice as wide with fewer than 48 steps a run. With
   several, it comes from their spread, or from that of their steps if that says more. A side with one run is taken to vary
   as much as the runs of the other side. Without
   steps, it adds up the errors of all calls of a run, and the spread of the difference of idle time over twentieths of
@@ -116,7 +117,15 @@ run_error AS (
   SELECT
     side,
     part,
-    mean_error(place, own_ns) AS error_ns,
+    -- A run alone shows how it wanders: not at all in fewer than eight steps, and too little in fewer than 48. In fewer
+    -- than 32, steps that resemble their neighbours show it, too.
+    mean_error(place, own_ns) * CASE
+      WHEN (SELECT count(*) FROM diff_runs) > 2 THEN 1.0
+      WHEN count(*) < 8 THEN 2.0
+      WHEN count(*) < 32 THEN 2.0 - correlated_freedom(place, own_ns) / (count(*) - 1)
+      WHEN count(*) < 48 THEN 1.2
+      ELSE 1.0
+    END AS error_ns,
     -- How neighbours resemble each other is estimated from the same values, which costs freedom.
     min(correlated_freedom(place, own_ns), 8) AS freedom
   FROM own

@@ -427,7 +427,8 @@ fn the_gpus_of_one_iteration_are_one_measurement() {
     assert_eq!((x.len(), y.len()), (4, 4));
     let ((of_x, freedom_x), (of_y, freedom_y)) = (error(&x).unwrap(), error(&y).unwrap());
     let freedom = (of_x + of_y).powi(2) / (of_x * of_x / freedom_x + of_y * of_y / freedom_y);
-    let bound = nsq::statistics::student_bound(0.99, freedom) * (of_x + of_y).sqrt();
+    // So few steps do not show how the run wanders: the bound is twice as wide.
+    let bound = 2.0 * nsq::statistics::student_bound(0.99, freedom) * (of_x + of_y).sqrt();
     let all = whole(a, &b, "time");
     assert!((real(&all, "change_ns") - (mean(&y) - mean(&x))).abs() <= 1.0);
     assert!((real(&all, "noise_ns") - bound).abs() < 1e-3 * bound, "{bound}: {all:?}");
@@ -539,15 +540,15 @@ fn the_gate_fails_on_slowdowns_beyond_noise_and_limit() {
         "{error}"
     );
     assert!(out.contains("Gate at 10.0 %: failed"), "{out}");
-    // The noise hides changes below a third.
+    // The noise hides changes below two thirds.
     let (code, out, error) = gate(example, &slower, &["--gate", "25%"]);
     assert!(code == 4 && out.contains("inconclusive. Changes below"), "{out}{error}");
     // One run a side passes if the change with its noise is below the limit at a hundred times the confidence.
-    let (code, out, error) = gate(example, &slower, &["--gate", "40%"]);
-    assert!(code == 4 && out.contains("With its noise, the change can exceed 40.0 %"), "{out}{error}");
-    let (code, out, error) = gate(example, &slower, &["--gate", "100%"]);
+    let (code, out, error) = gate(example, &slower, &["--gate", "80%"]);
+    assert!(code == 4 && out.contains("With its noise, the change can exceed 80.0 %"), "{out}{error}");
+    let (code, out, error) = gate(example, &slower, &["--gate", "200%"]);
     assert!(code == 0 && out.contains("passed"), "{out}{error}");
-    assert_eq!(gate(&slower, example, &["--gate", "100"]).0, 0, "a speedup must pass the gate");
+    assert_eq!(gate(&slower, example, &["--gate", "200"]).0, 0, "a speedup must pass the gate");
     // Its kernels are faster, but the whole may hide a slowdown.
     assert_eq!(gate(&slower, example, &["--gate", "0"]).0, 4);
     assert_eq!(gate(example, &slower, &[]).0, 0, "without --gate nothing can fail");

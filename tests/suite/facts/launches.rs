@@ -243,9 +243,10 @@ fn queued_launches_and_calls_that_a_full_queue_blocks_are_counted() {
         let capture = Capture::new();
         capture.sql("BEGIN");
         let (mut call, mut free) = (1_000 * MS, 0);
-        let mut ends: Vec<i64> = Vec::new();
+        let (mut calls, mut ends): (Vec<i64>, Vec<i64>) = (Vec::new(), Vec::new());
         let (mut depths, mut blocked) = (Vec::new(), Vec::new());
         for nth in 0..count {
+            calls.push(call);
             depths.push(nth - ends.partition_point(|&end| end <= call));
             let has_room = nth.checked_sub(room).map_or(0, |first| ends[first] + US);
             let returned = has_room.max(call + 4 * US);
@@ -274,6 +275,18 @@ fn queued_launches_and_calls_that_a_full_queue_blocks_are_counted() {
         assert_eq!((numbers[1], numbers[2]), (of.len() as i64, total), "{room} {count}");
         // The kernels wait for the GPU, also those whose calls took longer.
         assert_eq!(capture.rows("launch_latency", &["launch_bound_pct"]), [["0"]]);
+        // In each of 30 pieces of the time.
+        let rows = capture.rows("launch_queue_map", &["mean_depth", "end_depth"]);
+        assert_eq!((rows.len(), rows[29][1].as_str()), (30, "0"));
+        let (from, to) = (calls[0], ends[count - 1]);
+        for (piece, row) in rows.iter().enumerate() {
+            let begin = from + piece as i64 * ((to - from) / 30);
+            let end = if piece == 29 { to } else { begin + (to - from) / 30 };
+            let open =
+                calls.iter().zip(&ends).map(|(&call, &done)| (done.min(end) - call.max(begin)).max(0));
+            let mean = open.sum::<i64>() as f64 / (end - begin) as f64;
+            assert!((row[0].parse::<f64>().unwrap() - mean).abs() < 1e-6, "{piece}: {row:?} {mean}");
+        }
     }
 }
 

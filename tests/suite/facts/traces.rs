@@ -118,6 +118,9 @@ fn ranks_of_a_merged_trace_have_their_processes() {
                 sql(&path, "SELECT group_concat(pid, ' ') FROM (SELECT pid FROM rank ORDER BY pid)"),
                 "501 502 503"
             );
+            let page = stdout(&["run", path.to_str().unwrap(), "-q", "job"]);
+            let who = "Processes: 501 (rank 0, GPU 0), 502 (rank 1, GPU 1), 503 (rank 2, GPU 2)";
+            assert!(page.contains(who), "{page}");
         }
     }
 }
@@ -214,6 +217,30 @@ fn ranks_come_from_the_names_of_files() {
     assert_eq!(ranked("dp0_pp0_tp1_dcp0_ep1_rank12.177.sqlite"), "12,file name");
     assert_eq!(ranked("report6.sqlite"), ",");
     assert_eq!(ranked("node6.sqlite"), ",");
+}
+
+/// Prefill and decode of one rank are captures of it, and processes that share the only GPU are no ranks.
+#[test]
+fn a_page_of_one_rank_says_why_nothing_is_compared() {
+    let capture = Capture::new();
+    capture.launch(process(100), MS, "gemm", (2 * MS, 3 * MS), 1);
+    let folder = tempfile::tempdir().unwrap();
+    let copy = |name: &str| {
+        let path = folder.path().join(name);
+        std::fs::copy(capture.path(), &path).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let verdict = |reports: &[&str]| {
+        let page = stdout(&[&["run"], reports, &["-q", "job"]].concat());
+        page.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let (prefill, decode) = (copy("a-TP-0-EXTEND.sqlite"), copy("a-TP-0-DECODE.sqlite"));
+    let text = verdict(&[&prefill, &decode]);
+    assert!(text.contains("The 2 reports are captures of rank 0, and no other rank is seen."), "{text}");
+    assert!(text.contains("-q reports_sum -p of=kernel"), "{text}");
+    capture.launch(process(200), MS, "gemm", (4 * MS, 5 * MS), 2);
+    let text = verdict(&[&copy("shared.sqlite")]);
+    assert!(text.contains("Processes 100 and 200 share GPU 0,"), "{text}");
 }
 
 #[test]

@@ -131,8 +131,10 @@ fn hardware_metrics_have_lanes() {
     for trace in ["gpu_metrics", "metrics_only"] {
         let report = fixtures.trace(trace);
         let asked = rows(report.to_str().unwrap(), "gpu_metric_map", &["-p", "pieces=10"]);
-        let lanes = metrics(&report);
+        let (queues, lanes): (Vec<Value>, Vec<Value>) =
+            metrics(&report).into_iter().partition(|lane| lane["name"] == "Launches in the queue");
         assert!(!lanes.is_empty(), "{trace}");
+        assert_eq!(queues.is_empty(), trace == "metrics_only", "{trace}: {queues:?}");
         for lane in lanes {
             let means: Vec<Value> = serde_json::from_str(lane["means"].as_str().unwrap()).unwrap();
             let own =

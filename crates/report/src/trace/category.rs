@@ -57,6 +57,11 @@ impl Category {
         matches!(self, Self::Kernel | Self::Memcpy | Self::Memset)
     }
 
+    /// Whether its events may not have ended when the profiler stopped.
+    pub(super) fn can_be_open(self) -> bool {
+        matches!(self, Self::Range(_) | Self::Call { .. } | Self::Frame)
+    }
+
     /// Whether its times say how long the trace is.
     pub(super) fn spans(self) -> bool {
         !matches!(self, Self::Frame | Self::Memory)

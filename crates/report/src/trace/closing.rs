@@ -50,10 +50,11 @@ impl Recorder {
             tables.push(facts::extent(end_ns - start_ns));
             tables.push(facts::session(trace_facts.base_ns, start_ns));
         }
-        Ok((
-            self.imported,
-            Closing { zero_ns: start_ns, tables, owner, links, has_waited, has_zeros, dropped },
-        ))
+        let open_until_ns = (self.imported.unfinished > 0).then_some(end_ns - start_ns);
+        let zero_ns = start_ns;
+        let closing =
+            Closing { zero_ns, tables, owner, links, has_waited, has_zeros, dropped, open_until_ns };
+        Ok((self.imported, closing))
     }
 
     /// Forgets Python calls that are too many. Returns their table.

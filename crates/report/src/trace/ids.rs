@@ -22,7 +22,7 @@ pub(super) fn times(event: &Event<'_>) -> Option<(i64, i64)> {
     Some((start_ns, start_ns + dur_ns))
 }
 
-/// Start and end, [`OPEN`], of a range that had not ended when the profiler stopped. Kineto gives it a negative duration:
+/// Start and end, [`OPEN`], of a range or call that had not ended when the profiler stopped. Kineto gives it a negative duration:
 /// -1, or, from an end of 0, the start with its sign changed.
 pub(super) fn unfinished(event: &Event<'_>) -> Option<(i64, i64)> {
     event.duration.0.filter(|ns| *ns < 0)?;

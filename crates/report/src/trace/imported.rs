@@ -23,7 +23,7 @@ pub struct Imported {
     pub repaired_facts: u64,
     /// Events of an imported category that were skipped because their times are invalid.
     pub invalid_times: u64,
-    /// Ranges that had not ended when the profiler stopped.
+    /// Ranges, calls and Python functions that had not ended when the profiler stopped.
     pub unfinished: u64,
     /// Skipped events of an imported category that only begin or end something. Kineto writes none.
     pub begin_end_events: u64,
@@ -58,7 +58,7 @@ impl fmt::Display for Imported {
             write!(f, "; skipped {} with invalid times", self.invalid_times)?;
         }
         if self.unfinished > 0 {
-            let are = if self.unfinished == 1 { "range has" } else { "ranges have" };
+            let are = if self.unfinished == 1 { "event has" } else { "events have" };
             write!(f, "; {} {are} no end: open until the trace ends", self.unfinished)?;
         }
         if self.begin_end_events > 0 {

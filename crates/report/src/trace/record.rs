@@ -89,7 +89,7 @@ impl Recorder {
         self.has_phases |= !event.phase.0.is_empty();
         let (category, times) = match &*event.phase.0 {
             "X" => match self.category(event) {
-                of @ Category::Range(_) => (of, times(event).or_else(|| unfinished(event))),
+                of if of.can_be_open() => (of, times(event).or_else(|| unfinished(event))),
                 of => (of, times(event)),
             },
             "i" | "I" if event.name.0 == "[memory]" => {

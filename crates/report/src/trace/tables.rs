@@ -86,7 +86,7 @@ pub(super) const UNTIMED: (i64, i64) = (0, 0);
 /// Stands for [`UNTIMED`] until the times of all other rows are known.
 const UNTIMED_MARK: i64 = i64::MIN;
 
-/// The end of a range that has none.
+/// The end of a range or call that has none.
 pub(super) const OPEN: i64 = i64::MAX;
 
 /// A row of one of the tables. Times are on the trace's own clock.
@@ -94,7 +94,7 @@ pub(super) const OPEN: i64 = i64::MAX;
 pub(super) struct Row {
     pub(super) table: Table,
     pub(super) start_ns: i64,
-    /// [`OPEN`] for a range without an end.
+    /// [`OPEN`] for a range or call without an end.
     pub(super) end_ns: i64,
     /// One cell per column of the table, in order; the rest are unused.
     pub(super) cells: [Option<i64>; CELLS],
@@ -142,6 +142,8 @@ pub(super) struct Closing {
     pub(super) has_zeros: bool,
     /// Tables whose rows are too many to keep.
     pub(super) dropped: Vec<Table>,
+    /// The end of the trace, until which calls without an end last; `None` if all have one.
+    pub(super) open_until_ns: Option<i64>,
 }
 
 /// A small table with its rows. It is not created if it has no rows.
@@ -281,6 +283,13 @@ impl Database {
                     "UPDATE {name} SET start = start + ?1, \"end\" = \"end\" + ?1 WHERE start <> {UNTIMED_MARK}"
                 );
                 self.connection.execute(&shift, [late_ns])?;
+            }
+            // A range keeps none: its length is unknown.
+            if let Some(end_ns) = closing.open_until_ns
+                && matches!(table, Table::Call | Table::Frame)
+            {
+                let end = format!("UPDATE {name} SET \"end\" = max(start, ?1) WHERE \"end\" IS NULL");
+                self.connection.execute(&end, [end_ns])?;
             }
             if self.has_untimed && table.is_of_gpu() {
                 let zero =
