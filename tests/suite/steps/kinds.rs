@@ -364,6 +364,87 @@ fn the_last_word_of_a_name_can_mark_steps() {
     assert!(is_about(made.steps(), 10, 3_000), "{:?}", made.steps());
 }
 
+/// Marked steps with a hook at their end, whose name has a word of iterations, or only the hook.
+fn hooked(outer: Option<&str>, hook: &str) -> Vec<String> {
+    let made = Made::of(|writer| {
+        for step in 0..12 {
+            let pass = |writer: &mut Writer| {
+                writer.range("forward".to_owned(), |writer| writer.kernel("gemm", 64, 3 * MS));
+                writer.range("backward".to_owned(), |writer| writer.kernel("dgemm", 64, 3 * MS));
+                writer.synchronize();
+                writer.range(hook.replace('#', &step.to_string()), |writer| {
+                    writer.kernel("small", 64, MS / 2)
+                });
+                writer.synchronize();
+            };
+            match outer {
+                Some(name) => writer.range(format!("{name} {step}"), pass),
+                None => pass(writer),
+            }
+        }
+    });
+    rows(&made.report, "SELECT found, layer_name, count(*) FROM step GROUP BY 1, 2").remove(0)
+}
+
+/// Names that only contain a word of iterations mark no steps, whether they are a phase, an operator or a hook.
+#[test]
+fn ranges_of_a_part_of_each_step_are_no_steps() {
+    for hook in [
+        "aten::batch_norm, seq = #, op_id = #",
+        "TensorIterator::copy",
+        "ShuffleSplit.next",
+        "Optimizer.step#AdamW.step",
+        "get_batch",
+        "DataLoader.next_batch",
+        "get_batch #",
+        "epoch_end_hook",
+        "iter_params",
+        "micro_step_hook",
+        "load_iteration_data",
+    ] {
+        assert_eq!(hooked(None, hook), ["repeated", "step", "12"], "{hook}");
+        assert_eq!(hooked(Some("train step"), hook), ["marked", "train step *", "12"], "{hook}");
+    }
+    assert_eq!(hooked(Some("epoch"), "iteration"), ["marked", "epoch *", "12"]);
+}
+
+/// Short marks with all of the work are steps, however long the program pauses between them.
+#[test]
+fn marks_with_pauses_between_them_are_steps() {
+    let made = Made::of(|writer| {
+        for step in 0..12 {
+            writer.range(format!("step {step}"), |writer| {
+                writer.kernels(&["gemm", "norm"], MS);
+                writer.synchronize();
+            });
+            writer.work(50 * MS);
+        }
+    });
+    let found = rows(&made.report, "SELECT DISTINCT found, layer_name FROM step");
+    assert_eq!(found, [["marked", "step *"]]);
+}
+
+#[test]
+fn steps_without_the_host_may_be_layers() {
+    for (waits, is_doubted) in [(true, false), (false, true)] {
+        let made = Made::of(|writer| {
+            for _ in 0..40 {
+                writer.kernels(&["conv", "norm", "relu"], 25_000);
+                if waits {
+                    writer.read_back();
+                }
+            }
+        });
+        assert_eq!(made.steps().map(|(count, _)| count), Some(40));
+        let doubts = stdout(&["run", made.path(), "-q", "capture_trust", "-f", "csv"]);
+        assert_eq!(
+            doubts.contains("The 40 steps may be layers of longer steps"),
+            is_doubted,
+            "{doubts}"
+        );
+    }
+}
+
 /// In any language, numbered ranges with the same work in each are steps, also where regular ranges launch none.
 #[test]
 fn numbered_ranges_of_equal_work_are_steps() {
