@@ -175,6 +175,24 @@ fn launches_of_a_graph_are_steps() {
     assert_eq!(made.steps().map(|(count, _)| count), Some(4));
 }
 
+/// A warm-up launches the first kernel of the graph by itself, at no regular distance.
+#[test]
+fn a_graph_is_not_the_kernel_that_it_begins_with() {
+    let made = Made::of(|writer| {
+        for nth in 0..30 {
+            writer.launch_all(20..21);
+            writer.launch_all(30..30 + nth * nth * 13 % 61);
+        }
+        for pass in 0..40 {
+            writer.range(format!("graph {pass}"), |writer| {
+                writer.launch_all((0..46).flat_map(|_| [20, 21, 22]));
+            });
+        }
+    });
+    let made = made.with_graphs();
+    assert_eq!(made.steps().map(|(count, _)| count), Some(40));
+}
+
 /// After the prefill, each token is one graph.
 #[test]
 fn a_decode_of_one_graph_has_a_step_for_each_token() {
