@@ -426,6 +426,35 @@ fn ranges_of_a_part_of_each_step_are_no_steps() {
     assert_eq!(hooked(Some("epoch"), "iteration"), ["marked", "epoch *", "12"]);
 }
 
+#[test]
+fn a_mark_around_several_passes_says_so() {
+    for (marks, passes) in [(6, 1), (6, 3), (6, 5), (1, 20)] {
+        let made = Made::of(|writer| {
+            for step in 0..marks {
+                writer.range(format!("step {step}"), |writer| {
+                    for _ in 0..passes {
+                        writer.kernels(&["embed", "gemm", "norm", "gemm", "norm", "loss"], MS);
+                        writer.read_back();
+                    }
+                });
+                writer.work(5 * MS);
+            }
+        });
+        let counts = rows(&made.report, "SELECT DISTINCT found, repeat_count FROM step");
+        let sentence = "a sequence of launches repeats";
+        if counts[0][0] == "marked" {
+            assert_eq!(counts, [["marked".to_owned(), passes.to_string()]], "{marks}");
+            let screen = made.screen();
+            let said = format!("In each, {sentence} {passes} times, such as passes or layers: -q steps");
+            assert_eq!(screen.contains(&said), passes > 1, "{screen}");
+        } else {
+            // One mark around many passes is no step.
+            assert_eq!((marks, made.steps().map(|(count, _)| count)), (1, Some(passes)));
+            assert!(!made.screen().contains(sentence));
+        }
+    }
+}
+
 /// Short marks with all of the work are steps, however long the program pauses between them.
 #[test]
 fn marks_with_pauses_between_them_are_steps() {
