@@ -3,8 +3,19 @@ name: iteration
 summary: One row per iteration, found by the names of NVTX ranges.
 present_if: [src_nvtx_event]
 stored: true
+<<<<<<< HEAD
 reads: [all_nvtx_name, all_nvtx_path, all_nvtx_projection, all_nvtx_span, all_repeated_step, scope]
 rows_if: "EXISTS (SELECT 1 FROM all_nvtx_name)"
+=======
+reads:
+  - all_nvtx_name
+  - all_nvtx_path
+  - all_nvtx_projection
+  - all_nvtx_span
+  - all_repeated_step
+  - iteration_word
+  - scope
+>>>>>>> hA
 columns:
   - {name: range_id, type: id, doc: "Row ID of the range in the raw table."}
   - {name: layer_name, type: text, doc: "Name of the iterations, each number replaced by *; the scope's pattern if it matches several of these. The same in all rows."}
@@ -23,7 +34,10 @@ columns:
 limits: >-
   The ranges that the scope names; else those of the folded name that occurs at least twice and contains iteration or
   iter, else step, else batch, else epoch, else a word that ends in Iteration or Step, such as BenchIteration, else
-  level. A name that occurs three times comes first, then the outermost. A name that occurs once counts if there is no
+  level. A name that occurs three times comes first, then one whose ranges have half of the GPU
+  operations that ranges have, then the outermost. A name does not count if its ranges have less than half of the
+  time from the first to the last, and less than half of the operations of a sequence that repeats as often: they are a
+  part of the steps. A name that occurs once counts if there is no
   other, and if its range has nine tenths of the GPU operations that ranges have. Names of a phase, such as optimizer
   step, and C++ names (with ::) are never picked, and levels only where no range around them occurs twice in a thread.
   Ranges inside one with warm-up in its name are left out if others remain. If no name fits, or only one whose ranges
@@ -36,105 +50,13 @@ limits: >-
   begins inside another iteration of its thread is a part of that iteration. Iterations are those of the whole
   capture, whatever the scope leaves.
 ---*/
-WITH RECURSIVE
-word (word, place) AS (
-  VALUES
-    ('iteration', 1),
-    ('iter', 1),
-    ('step', 2),
-    ('profilerstep', 2),
-    ('trainstep', 2),
-    ('batch', 3),
-    ('epoch', 4),
-    ('level', 6)
-),
--- Looking for words takes longer than all else.
-worded AS MATERIALIZED (
-  SELECT
-    layer_name,
-    coalesce(
-      (
-        SELECT min(place)
-        FROM word
-        WHERE ' ' || lower(layer_name) || ' ' GLOB '*[^a-z]' || word || '[^a-z]*'
-      ),
-      CASE
-        WHEN layer_name GLOB '*Forward*' OR layer_name GLOB '*Backward*' THEN NULL
-        WHEN layer_name GLOB '*[Oo]ptimi[sz]er*' THEN NULL
-        WHEN layer_name || ' ' GLOB '*[a-z]Iteration[^a-z]*' OR layer_name || ' ' GLOB '*[a-z]Step[^a-z]*' THEN 5
-      END
-    ) AS place
-  FROM (SELECT DISTINCT layer_name FROM all_nvtx_path)
-  WHERE instr(layer_name, '::') = 0
-    -- The warm-up comes before the steps.
-    AND NOT (lower(layer_name) GLOB '*warmup*' OR lower(layer_name) GLOB '*warm[-_ ]up*')
-),
-likely AS MATERIALIZED (
-  SELECT layer_name, place
-  FROM worded
-  WHERE place IS NOT NULL
-),
+WITH
 -- Inside a range of the warm-up.
 warm AS MATERIALIZED (
   SELECT path_id
   FROM (SELECT path_id, lower(substr(path, 1, length(path) - length(layer_name))) AS above FROM all_nvtx_path)
   WHERE above GLOB '*warmup*'
     OR above GLOB '*warm[-_ ]up*'
-),
--- Levels inside a range that occurs again are a part of what it marks, such as a cycle of a solver.
-around (layer_name, level_id, path_id) AS MATERIALIZED (
-  SELECT layer_name, path_id, parent_path_id
-  FROM all_nvtx_path
-  WHERE layer_name IN (SELECT layer_name FROM likely WHERE place = 6)
-  UNION ALL
-  SELECT around.layer_name, around.level_id, path.parent_path_id
-  FROM around
-  JOIN all_nvtx_path AS path
-    ON path.path_id = around.path_id
-),
-again AS MATERIALIZED (
-  SELECT DISTINCT path_id
-  -- Nothing is read if no level is inside a range.
-  FROM (SELECT 1 FROM around WHERE path_id IS NOT NULL LIMIT 1)
-  CROSS JOIN all_nvtx_projection
-  WHERE path_id IN (SELECT path_id FROM around)
-  GROUP BY path_id, global_tid
-  HAVING count(*) > 1
-),
-level AS MATERIALIZED (
-  SELECT layer_name
-  FROM around
-  GROUP BY layer_name, level_id
-  HAVING sum(path_id IN (SELECT path_id FROM again)) = 0
-),
-likeliest AS MATERIALIZED (
-  SELECT path.layer_name, sum(path.op_count) AS op_count
-  FROM all_nvtx_path AS path
-  JOIN likely
-    ON likely.layer_name = path.layer_name
-  WHERE path.layer_name NOT IN (
-    SELECT layer_name
-    FROM all_nvtx_name
-    WHERE iif(layer_name IN (SELECT layer_name FROM likely), phase, NULL) IS NOT NULL
-  )
-  GROUP BY path.layer_name
-  HAVING (
-      sum(path.range_count) >= 2
-      -- The only step of a capture, not a phase that has a number.
-      OR min(likely.place) < 5
-        AND 10 * sum(path.op_count) > 9 * (SELECT sum(op_count) FROM all_nvtx_path WHERE depth = 0)
-    )
-    AND (min(likely.place) < 6 OR sum(path.op_count) > 0 AND path.layer_name IN (SELECT layer_name FROM level))
-  ORDER BY
-    min(path.path_id IN (SELECT path_id FROM warm)),
-    sum(path.op_count) = 0,
-    sum(path.range_count) < 2,
-    sum(path.range_count) < 3,
-    min(likely.place),
-    min(path.depth),
-    sum(path.cpu_ns) DESC,
-    path.layer_name
-  LIMIT 1
 ),
 -- Words of parts, which are no iterations. Schritt 3, frame 3 and token 3 are.
 part (word) AS (
@@ -146,7 +68,7 @@ part (word) AS (
 numbered_name AS MATERIALIZED (
   SELECT path.layer_name
   FROM all_nvtx_path AS path
-  WHERE (SELECT coalesce(max(op_count), 0) FROM likeliest) = 0
+  WHERE (SELECT coalesce(max(op_count), 0) FROM iteration_word) = 0
     AND path.layer_name GLOB '?*[*]'
     AND NOT path.layer_name GLOB '*=[*]'
     AND instr(path.layer_name, '*') = length(path.layer_name)
@@ -166,7 +88,7 @@ numbered_name AS MATERIALIZED (
 lone_name AS MATERIALIZED (
   SELECT path.layer_name
   FROM all_nvtx_path AS path
-  WHERE (SELECT coalesce(max(op_count), 0) FROM likeliest) = 0
+  WHERE (SELECT coalesce(max(op_count), 0) FROM iteration_word) = 0
     AND NOT EXISTS (SELECT 1 FROM numbered_name)
     AND path.depth = 0
     AND instr(path.layer_name, '*') = 0
@@ -226,10 +148,11 @@ chosen AS MATERIALIZED (
   WHERE place = best
   UNION ALL
   SELECT all_nvtx_name.name_id, all_nvtx_name.layer_name, 0, 0
-  FROM likeliest
+  FROM iteration_word AS likeliest
   CROSS JOIN all_nvtx_name
   WHERE (SELECT iteration_name FROM scope) IS NULL
     AND all_nvtx_name.layer_name = likeliest.layer_name
+    AND NOT likeliest.is_part
   UNION ALL
   SELECT all_nvtx_name.name_id, all_nvtx_name.layer_name, 1, 0
   FROM numbered_name

@@ -12,7 +12,7 @@ columns:
   - {name: remedy, type: text, doc: "How to record it better."}
 limits: >-
   A capture is short with less than 100 kernels or 20 ms, if no steps repeat in it. Steps are doubtful if their is_sure is
-  0, and one takes twice the median or more.
+  0; one that takes twice the median or more is evidence against them.
 ---*/
 WITH
 outlier AS (
@@ -33,7 +33,6 @@ doubtful_step AS (
   WHERE NOT is_sure
     AND part IN ('median', 'steady')
   GROUP BY global_tid, gpu_id
-  HAVING times >= 2
   ORDER BY times DESC, global_tid, gpu_id
   LIMIT 1
 ),
@@ -88,10 +87,9 @@ SELECT
   'note',
   'steps may be layers of longer steps',
   printf(
-    'The %d steps may be layers of longer steps: '
-      || 'the host waits after few, and the longest takes %.1f times the median.',
+    'The %d steps may be layers of longer steps, because the host waits after few or none%s.',
     step_count,
-    times
+    iif(times >= 2, printf(', and the longest takes %.1f times the median', times), '')
   ),
   'mark each step with an NVTX range'
 FROM doubtful_step

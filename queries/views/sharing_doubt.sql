@@ -3,7 +3,7 @@ name: sharing_doubt
 summary: One row per GPU that ranks, processes or contexts of other processes share.
 internal: true
 present_if: [process_device]
-reads: [cuda_context, nccl_call, process_device]
+reads: [cuda_context, device, gpu, nccl_call, process_device]
 columns:
   - {name: priority, type: int, doc: "Order in capture_trust, lowest first; the hundreds are explained there."}
   - {name: severity, type: text, doc: "partial, distorted or note, as in capture_trust."}
@@ -11,7 +11,9 @@ columns:
   - {name: detail, type: text, doc: "What that means here, with the numbers of this report."}
   - {name: remedy, type: text, doc: "How to record it better."}
 limits: >-
-  A context is a row if its process uses one GPU alone, and other processes use the GPU of the context.
+  A context is a row if its process uses one GPU alone, and other processes use the GPU of the context. Where the report
+  has no GPU for the device of a process, or one list of several GPUs for all processes, processes on one device ordinal
+  may use several GPUs, because CUDA_VISIBLE_DEVICES and Slurm renumber the GPUs of each process.
 ---*/
 WITH
 -- Ranks of one communicator that the report puts on one GPU, which NCCL does not allow.
@@ -26,8 +28,18 @@ shared_rank AS (
   HAVING count(DISTINCT member.rank) > 1
 ),
 shared_gpu AS (
-  SELECT gpu_id, count(DISTINCT global_pid) AS processes
-  FROM process_device
+  SELECT
+    gpu_id,
+    count(DISTINCT global_pid) AS processes,
+    -- Whether the report has the GPU of each device.
+    min(EXISTS (
+      SELECT 1
+      FROM device
+      WHERE device.device_id = used.device_id
+        AND (device.pid = used.pid OR device.pid IS NULL AND (SELECT count(*) FROM gpu) = 1)
+        AND device.gpu_id IS NOT NULL
+    )) AS is_identified
+  FROM process_device AS used
   WHERE global_pid IS NOT NULL
   GROUP BY gpu_id
   HAVING count(DISTINCT global_pid) > 1
@@ -55,6 +67,20 @@ FROM shared_rank
 HAVING count(*) > 0
 UNION ALL
 SELECT
+  131,
+  'partial',
+  'processes on a GPU that is not identified',
+  printf(
+    '%d processes ran work on GPU %d, but the report does not identify it: with CUDA_VISIBLE_DEVICES or Slurm, '
+      || 'this number is another GPU in each process. Figures of this GPU may mix those of several.',
+    processes,
+    gpu_id
+  ),
+  'one report per process, or an nsys that records the PCI addresses of GPUs'
+FROM shared_gpu
+WHERE NOT is_identified
+UNION ALL
+SELECT
   310,
   'note',
   'processes share a GPU',
@@ -65,6 +91,7 @@ SELECT
   ),
   'nsq run REPORT -q gpu_time --process PID, for each process by itself'
 FROM shared_gpu
+WHERE is_identified
 UNION ALL
 SELECT
   310,

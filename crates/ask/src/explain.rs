@@ -58,6 +58,9 @@ pub(super) fn relations(catalog: &Catalog, plans: &[&Plan], scope: &Scope) -> Re
     if plans.iter().any(|plan| uses_classes(plan)) {
         relations.push(NAMED.to_owned());
     }
+    if plans.iter().any(|plan| open_ranges::ends_open_ranges(plan)) {
+        relations.push("nvtx_range".to_owned());
+    }
     Ok(relations)
 }
 

@@ -1,6 +1,6 @@
 /*---
 name: iteration_sum
-version: 3
+version: 4
 title: Iterations of each GPU
 summary: Number and time of the iterations of each GPU, with the parts of the median.
 why: To see how long an iteration takes, how steady it is, and where its time goes.
@@ -33,6 +33,7 @@ columns:
   - {name: exposed_memory_pct, type: percent, unit: percent, label: "exposed copies % of median", priority: 1, doc: "exposed_memory_ns as a share of median_ns."}
   - {name: idle_pct, type: percent, unit: percent, label: "idle % of median", priority: 1, doc: "idle_ns as a share of median_ns."}
   - {name: steady_ns, type: duration, unit: ns, label: "all together", priority: 3, doc: "Sum of the times of all iterations, also of other_count."}
+  - {name: repeat_count, type: int, unit: count, label: "repeats", priority: 3, doc: "Repeats of the launch sequence that begin in each iteration, as in steps; null if no sequence repeats, or not equally often in all of iteration_count."}
   - {name: pid, type: id, priority: 3, doc: "Operating system process ID."}
   - {name: tid, type: id, priority: 3, doc: "Operating system ID of the thread."}
 checks:
@@ -70,7 +71,9 @@ total AS (
     min(iif(is_other, NULL, dur_ns)) AS min_ns,
     max(iif(is_other, NULL, dur_ns)) AS max_ns,
     sum(dur_ns) AS steady_ns,
-    max(iif(slow_rank = 1, step, NULL)) AS slowest
+    max(iif(slow_rank = 1, step, NULL)) AS slowest,
+    min(iif(is_other, NULL, repeat_count)) AS least_repeats,
+    max(iif(is_other, NULL, repeat_count)) AS most_repeats
   FROM steady
   GROUP BY gpu_id, pid, tid
 )
@@ -105,6 +108,7 @@ SELECT
   100.0 * middle.exposed_memory_ns / middle.dur_ns AS exposed_memory_pct,
   100.0 * middle.idle_ns / middle.dur_ns AS idle_pct,
   total.steady_ns,
+  iif(total.least_repeats = total.most_repeats, total.most_repeats, NULL) AS repeat_count,
   total.pid,
   total.tid
 FROM total

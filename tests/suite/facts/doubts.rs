@@ -61,6 +61,48 @@ fn processes_that_share_a_gpu_are_told() {
     }
 }
 
+/// GPUs of the machine, without the GPU of each process.
+fn listed_gpus(capture: &Capture, count: i64) {
+    for id in 0..count {
+        capture.sql(&format!(
+            "INSERT INTO TARGET_INFO_GPU (vmId, id, name, busLocation, smCount, cuDevice) VALUES (0, {id}, 'A100', '0000:0{id}:00.0', 108, {id})"
+        ));
+    }
+}
+
+#[test]
+fn processes_on_one_ordinal_may_use_several_gpus() {
+    // No GPU is listed; one, which both must use; two or four, of which each process may have its own.
+    for (listed, is_identified) in [(0, false), (1, true), (2, false), (4, false)] {
+        for pids in [&[100][..], &[100, 200]] {
+            let capture = Capture::new();
+            listed_gpus(&capture, listed);
+            for pid in pids {
+                capture.launch(process(*pid), START - 20 * US, "gemm", (START, START + 500 * US), 1);
+            }
+            let doubts = capture.doubts();
+            let is_doubted = capture.says(&["processes on a GPU that is not identified"]);
+            assert_eq!(is_doubted, pids.len() > 1 && !is_identified, "{listed}: {doubts:?}");
+            let is_shared = capture.says(&["processes share a GPU"]);
+            assert_eq!(is_shared, pids.len() > 1 && is_identified, "{listed}: {doubts:?}");
+        }
+    }
+    // Each process has an ordinal of its own.
+    let capture = Capture::new();
+    listed_gpus(&capture, 2);
+    for (place, pid) in [100, 200].into_iter().enumerate() {
+        capture.launch(
+            process(pid),
+            START - 20 * US,
+            "gemm",
+            (START, START + 500 * US),
+            1 + place as i64,
+        );
+    }
+    capture.sql("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET deviceId = 1 WHERE correlationId = 2");
+    assert!(!capture.says(&["not identified"]), "{:?}", capture.doubts());
+}
+
 #[test]
 fn a_capture_that_begins_and_ends_within_steps_is_cut() {
     for (early, late, problem) in [

@@ -167,8 +167,25 @@ fn a_report_without_gpu_work_says_why_and_what_can_run() {
     failing.call(pid | 1, "cudaLaunchKernel_v7000", (MS, 2 * MS), 1, 209);
     let ranges = Capture::new();
     ranges.range(pid | 1, "step", (MS, 2 * MS));
+    let (lost, captured) = (Capture::new(), Capture::new());
+    captured.call(pid | 1, "cudaStreamBeginCapture_v10000", (MS, 2 * MS), 1, 0);
+    for (capture, end) in
+        [(&lost, "cudaDeviceSynchronize_v3020"), (&captured, "cudaStreamEndCapture_v10000")]
+    {
+        for nth in 0..3 {
+            let at = (3 + nth) * MS;
+            capture.call(pid | 1, "cudaLaunchKernel_v7000", (at, at + MS / 2), 2 + nth, 0);
+        }
+        capture.call(pid | 1, end, (8 * MS, 9 * MS), 9, 0);
+    }
     for (capture, why, query) in [
-        (traced, "CUDA was traced, but no GPU operation was recorded", "cuda_api_sum"),
+        (traced, "no GPU operation was recorded: no call launches a kernel or a graph.", "cuda_api_sum"),
+        (
+            lost,
+            "recorded: the program launched work, but its records are not in the report.",
+            "cuda_api_sum",
+        ),
+        (captured, "recorded: launches were only captured into CUDA graphs", "cuda_api_sum"),
         (failing, "every launch failed", "cuda_api_sum"),
         (ranges, "CUDA was not traced", "nvtx_sum"),
     ] {

@@ -62,6 +62,26 @@ fn reports_of_nvidia_end_it_with_the_last_range() {
 }
 
 #[test]
+fn every_query_about_ranges_has_the_same_count() {
+    for open in [&[][..], &[5], &[2, 3, 5], &[0, 1, 2, 3, 4, 5]] {
+        let capture = requests(60, open);
+        let path = capture.path();
+        let path = path.to_str().unwrap();
+        for query in ["range_time", "range_time_sum", "nvtx_sum", "nvtx_gpu_proj_sum", "nvtx_kern_sum"] {
+            let output = crate::support::nsq().args(["run", path, "-q", query]).output().unwrap();
+            let notes = String::from_utf8_lossy(&output.stderr).into_owned();
+            let have = if open.len() == 1 { "has" } else { "have" };
+            let note = format!(
+                "note: {} of 6 NVTX ranges {have} no end, so their length is unknown: {query} ",
+                open.len()
+            );
+            assert_eq!(notes.contains(&note), !open.is_empty(), "{query}: {notes}");
+            assert!(!notes.contains("no end") || notes.contains(&note), "{query}: {notes}");
+        }
+    }
+}
+
+#[test]
 fn the_relation_has_each_unfinished_event_once() {
     let capture = requests(60, &[1, 4]);
     capture.launch(PID, 1_062 * MS, "gemm", (1_063 * MS, 1_064 * MS), 90);

@@ -175,6 +175,24 @@ fn launches_of_a_graph_are_steps() {
     assert_eq!(made.steps().map(|(count, _)| count), Some(4));
 }
 
+/// A warm-up launches the first kernel of the graph by itself, at no regular distance.
+#[test]
+fn a_graph_is_not_the_kernel_that_it_begins_with() {
+    let made = Made::of(|writer| {
+        for nth in 0..30 {
+            writer.launch_all(20..21);
+            writer.launch_all(30..30 + nth * nth * 13 % 61);
+        }
+        for pass in 0..40 {
+            writer.range(format!("graph {pass}"), |writer| {
+                writer.launch_all((0..46).flat_map(|_| [20, 21, 22]));
+            });
+        }
+    });
+    let made = made.with_graphs();
+    assert_eq!(made.steps().map(|(count, _)| count), Some(40));
+}
+
 /// After the prefill, each token is one graph.
 #[test]
 fn a_decode_of_one_graph_has_a_step_for_each_token() {
@@ -362,6 +380,116 @@ fn the_last_word_of_a_name_can_mark_steps() {
         }
     });
     assert!(is_about(made.steps(), 10, 3_000), "{:?}", made.steps());
+}
+
+/// Marked steps with a hook at their end, whose name has a word of iterations, or only the hook.
+fn hooked(outer: Option<&str>, hook: &str) -> Vec<String> {
+    let made = Made::of(|writer| {
+        for step in 0..12 {
+            let pass = |writer: &mut Writer| {
+                writer.range("forward".to_owned(), |writer| writer.kernel("gemm", 64, 3 * MS));
+                writer.range("backward".to_owned(), |writer| writer.kernel("dgemm", 64, 3 * MS));
+                writer.synchronize();
+                writer.range(hook.replace('#', &step.to_string()), |writer| {
+                    writer.kernel("small", 64, MS / 2)
+                });
+                writer.synchronize();
+            };
+            match outer {
+                Some(name) => writer.range(format!("{name} {step}"), pass),
+                None => pass(writer),
+            }
+        }
+    });
+    rows(&made.report, "SELECT found, layer_name, count(*) FROM step GROUP BY 1, 2").remove(0)
+}
+
+/// Names that only contain a word of iterations mark no steps, whether they are a phase, an operator or a hook.
+#[test]
+fn ranges_of_a_part_of_each_step_are_no_steps() {
+    for hook in [
+        "aten::batch_norm, seq = #, op_id = #",
+        "TensorIterator::copy",
+        "ShuffleSplit.next",
+        "Optimizer.step#AdamW.step",
+        "get_batch",
+        "DataLoader.next_batch",
+        "get_batch #",
+        "epoch_end_hook",
+        "iter_params",
+        "micro_step_hook",
+        "load_iteration_data",
+    ] {
+        assert_eq!(hooked(None, hook), ["repeated", "step", "12"], "{hook}");
+        assert_eq!(hooked(Some("train step"), hook), ["marked", "train step *", "12"], "{hook}");
+    }
+    assert_eq!(hooked(Some("epoch"), "iteration"), ["marked", "epoch *", "12"]);
+}
+
+#[test]
+fn a_mark_around_several_passes_says_so() {
+    for (marks, passes) in [(6, 1), (6, 3), (6, 5), (1, 20)] {
+        let made = Made::of(|writer| {
+            for step in 0..marks {
+                writer.range(format!("step {step}"), |writer| {
+                    for _ in 0..passes {
+                        writer.kernels(&["embed", "gemm", "norm", "gemm", "norm", "loss"], MS);
+                        writer.read_back();
+                    }
+                });
+                writer.work(5 * MS);
+            }
+        });
+        let counts = rows(&made.report, "SELECT DISTINCT found, repeat_count FROM step");
+        let sentence = "a sequence of launches repeats";
+        if counts[0][0] == "marked" {
+            assert_eq!(counts, [["marked".to_owned(), passes.to_string()]], "{marks}");
+            let screen = made.screen();
+            let said = format!("In each, {sentence} {passes} times, such as passes or layers: -q steps");
+            assert_eq!(screen.contains(&said), passes > 1, "{screen}");
+        } else {
+            // One mark around many passes is no step.
+            assert_eq!((marks, made.steps().map(|(count, _)| count)), (1, Some(passes)));
+            assert!(!made.screen().contains(sentence));
+        }
+    }
+}
+
+/// Short marks with all of the work are steps, however long the program pauses between them.
+#[test]
+fn marks_with_pauses_between_them_are_steps() {
+    let made = Made::of(|writer| {
+        for step in 0..12 {
+            writer.range(format!("step {step}"), |writer| {
+                writer.kernels(&["gemm", "norm"], MS);
+                writer.synchronize();
+            });
+            writer.work(50 * MS);
+        }
+    });
+    let found = rows(&made.report, "SELECT DISTINCT found, layer_name FROM step");
+    assert_eq!(found, [["marked", "step *"]]);
+}
+
+#[test]
+fn steps_without_the_host_may_be_layers() {
+    for (waits, is_doubted) in [(true, false), (false, true)] {
+        let made = Made::of(|writer| {
+            for _ in 0..40 {
+                writer.kernels(&["conv", "norm", "relu"], 25_000);
+                if waits {
+                    writer.read_back();
+                }
+            }
+        });
+        assert_eq!(made.steps().map(|(count, _)| count), Some(40));
+        let doubts = stdout(&["run", made.path(), "-q", "capture_trust", "-f", "csv"]);
+        assert_eq!(
+            doubts.contains("The 40 steps may be layers of longer steps"),
+            is_doubted,
+            "{doubts}"
+        );
+    }
 }
 
 /// In any language, numbered ranges with the same work in each are steps, also where regular ranges launch none.

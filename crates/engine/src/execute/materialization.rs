@@ -115,9 +115,9 @@ mod tests {
         ask(&session, "SELECT count(*) FROM kernel", &limits).unwrap();
         assert!(stored(&session).is_empty());
         ask(&session, "SELECT * FROM iteration", &limits).unwrap();
-        assert_eq!(stored(&session), ["iteration"]);
+        assert_eq!(stored(&session), ["iteration", "iteration_word"]);
         let first = ask(&session, ITERATIONS, &limits).unwrap();
-        assert_eq!(stored(&session), ["iteration", "step", "step_window"]);
+        assert_eq!(stored(&session), ["iteration", "iteration_word", "step", "step_window"]);
         assert!(first.rows.len() > 1);
         assert_eq!(ask(&session, ITERATIONS, &limits).unwrap().rows, first.rows);
         // Another connection takes the rows.
@@ -130,7 +130,7 @@ mod tests {
         );
         let beside = beside.unwrap();
         assert_eq!(ask(&beside, ITERATIONS, &limits).unwrap().rows, first.rows);
-        assert_eq!(stored(&beside), ["iteration", "step", "step_window"]);
+        assert_eq!(stored(&beside), ["iteration", "iteration_word", "step", "step_window"]);
     }
 
     #[test]
@@ -142,7 +142,7 @@ mod tests {
             let whole = ask(&session, &whole, &limits).unwrap();
             assert!(whole.rows.len() > 1);
             assert_eq!(ask(&session, ITERATIONS, &limits).unwrap().rows, whole.rows);
-            assert_eq!(stored(&session), ["iteration", "step", "step_window"]);
+            assert_eq!(stored(&session), ["iteration", "iteration_word", "step", "step_window"]);
         }
     }
 

@@ -322,7 +322,7 @@ impl Launched {
             let op = &ops[place as usize];
             let call = launches.place(place as usize).unwrap_or(NONE);
             launched.ops.push(place);
-            // A graph launch is one launch, with the name of its first operation.
+            // A graph launch is one launch, with a name for all graphs that begin with the same operation.
             if call != NONE && call == last_call {
                 add_kernel(sequence, op, is_timed(op));
                 continue;
@@ -348,6 +348,11 @@ impl Launched {
         }
         if let (true, Some(last)) = (next_wait < waits.len(), sequence.touches_host.last_mut()) {
             *last = true;
+        }
+        // A graph is not the kernel that it begins with, which the program may launch by itself, too.
+        let named = sequence.names.iter().max().map_or(0, |&most| most + 1);
+        for (name, &kernels) in sequence.names.iter_mut().zip(&sequence.kernels) {
+            *name += if kernels > 1 { named } else { 0 };
         }
         launched.begins.push(launched.ops.len() as u32);
         if sequence.names.len() < FEWEST {
