@@ -3,10 +3,6 @@ name: iteration
 summary: One row per iteration, found by the names of NVTX ranges.
 present_if: [src_nvtx_event]
 stored: true
-<<<<<<< HEAD
-reads: [all_nvtx_name, all_nvtx_path, all_nvtx_projection, all_nvtx_span, all_repeated_step, scope]
-rows_if: "EXISTS (SELECT 1 FROM all_nvtx_name)"
-=======
 reads:
   - all_nvtx_name
   - all_nvtx_path
@@ -15,7 +11,7 @@ reads:
   - all_repeated_step
   - iteration_word
   - scope
->>>>>>> hA
+rows_if: "EXISTS (SELECT 1 FROM all_nvtx_name)"
 columns:
   - {name: range_id, type: id, doc: "Row ID of the range in the raw table."}
   - {name: layer_name, type: text, doc: "Name of the iterations, each number replaced by *; the scope's pattern if it matches several of these. The same in all rows."}

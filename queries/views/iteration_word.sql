@@ -5,6 +5,7 @@ stored: true
 internal: true
 present_if: [nvtx_projection]
 reads: [all_nvtx_name, all_nvtx_path, all_nvtx_projection, all_repeated_step]
+rows_if: "EXISTS (SELECT 1 FROM all_nvtx_name)"
 columns:
   - {name: layer_name, type: text, doc: "The name, each number replaced by *."}
   - {name: op_count, type: int, unit: count, doc: "GPU operations launched inside its ranges."}
