@@ -8,9 +8,7 @@ kind: finding
 tags: [cuda, gpu, kernel, nvtx]
 reads: [gpu_overlap, launch, nvtx_name, nvtx_projection, python_frame]
 requires: [gpu_overlap, launch]
-rows_if: >-
-  EXISTS (SELECT 1 FROM nvtx_name WHERE range_text GLOB '*CheckpointFunctionBackward*') OR EXISTS (SELECT 1 FROM
-  python_frame WHERE function_name = 'recompute_fn')
+rows_if: "EXISTS (SELECT 1 FROM nvtx_name WHERE range_text GLOB '*CheckpointFunctionBackward*') OR EXISTS (SELECT 1 FROM python_frame WHERE function_name = 'recompute_fn')"
 finding:
   claim: "Recomputation: the backward pass repeats forward operators (activation checkpointing)."
   ceiling: The time of kernels launched by the backward function of a checkpoint, without those of the backward pass in it. Time in which another compute kernel ran does not count.

@@ -5,9 +5,7 @@ internal: true
 stored: true
 present_if: [gpu_op, graph_trace]
 reads: [all_cpu_sample, all_os_call, all_thread_state, idle_part]
-rows_if: >-
-  EXISTS (SELECT 1 FROM all_os_call) OR EXISTS (SELECT 1 FROM all_thread_state) OR EXISTS (SELECT 1 FROM
-  all_cpu_sample)
+rows_if: "EXISTS (SELECT 1 FROM all_os_call) OR EXISTS (SELECT 1 FROM all_thread_state) OR EXISTS (SELECT 1 FROM all_cpu_sample)"
 columns:
   - {name: part_id, type: id, doc: "Interval of idle_part in which it lies."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the interval, on the report's clock."}

@@ -10,9 +10,7 @@ reads:
   - src_cuda_kernel
   - string
   - suspect_event
-rows_if: >-
-  EXISTS (SELECT 1 FROM (SELECT string_id FROM string WHERE text GLOB '*Launch*' AND NOT (text GLOB '*HostFunc*')) AS
-  function CROSS JOIN all_call_without_work AS call WHERE call.name_id = function.string_id)
+rows_if: "EXISTS (SELECT 1 FROM (SELECT string_id FROM string WHERE text GLOB '*Launch*' AND NOT (text GLOB '*HostFunc*')) AS function CROSS JOIN all_call_without_work AS call WHERE call.name_id = function.string_id)"
 columns:
   - {name: outcome, type: text, doc: "Why: failed (the call returned an error), captured (into a CUDA graph, which runs it later), unlinked (its operation has no correlation ID), queued (not run when the capture ended), or lost."}
   - {name: is_graph, type: bool, doc: "1 for launches of CUDA graphs, 0 for launches of kernels."}

@@ -5,8 +5,7 @@ stored: true
 present_if: [src_nvtx_event]
 scope: {time: [start_ns, end_ns], process: pid, thread: global_tid}
 reads: [nvtx_payload, src_nvtx_event, string]
-rows_if: >-
-  EXISTS (SELECT 1 FROM string WHERE text GLOB 'nccl[A-Z]*') OR EXISTS (SELECT 1 FROM src_nvtx_event WHERE text GLOB 'nccl[A-Z]*')
+rows_if: "EXISTS (SELECT 1 FROM string WHERE text GLOB 'nccl[A-Z]*') OR EXISTS (SELECT 1 FROM src_nvtx_event WHERE text GLOB 'nccl[A-Z]*')"
 columns:
   - {name: range_id, type: id, doc: "Row ID of the NVTX range in the raw table."}
   - {name: operation, type: text, doc: "NCCL function without its prefix: AllReduce, Broadcast, Send, GroupEnd, CommInitRankConfig and others."}

@@ -4,9 +4,7 @@ summary: One row per send to or receive from another rank, with its kernel.
 present_if: [src_nvtx_event, src_cuda_kernel]
 stored: true
 reads: [all_kernel, all_nccl_call, kernel, nccl_call, nvtx_op, process_device, torch_collective]
-rows_if: >-
-  EXISTS (SELECT 1 FROM all_nccl_call WHERE operation IN ('Send', 'Recv')) OR EXISTS (SELECT 1 FROM torch_collective
-  WHERE operation IN ('Send', 'Recv'))
+rows_if: "EXISTS (SELECT 1 FROM all_nccl_call WHERE operation IN ('Send', 'Recv')) OR EXISTS (SELECT 1 FROM torch_collective WHERE operation IN ('Send', 'Recv'))"
 columns:
   - {name: communicator, type: text, doc: "The same on all of its ranks: the communicator ID of NCCL; name and ranks of PyTorch's process group."}
   - {name: direction, type: text, doc: "send or receive."}

@@ -4,8 +4,7 @@ summary: One row per time in which a process waited for its GPU while none of it
 stored: true
 present_if: [gpu_op, graph_trace]
 reads: [all_gpu_op, all_graph_trace, host_function_wait, idle_part]
-rows_if: >-
-  EXISTS (SELECT 1 FROM idle_part WHERE dur_ns >= 1000000 AND part IN ('queued', 'host sync', 'launch call'))
+rows_if: "EXISTS (SELECT 1 FROM idle_part WHERE dur_ns >= 1000000 AND part IN ('queued', 'host sync', 'launch call'))"
 columns:
   - {name: gpu_id, type: id, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the wait, on the report's clock."}

@@ -9,9 +9,7 @@ internal: true
 tags: [cuda, memory, nvtx]
 reads: [cuda_call, nvtx_op, nvtx_range, string]
 requires: [cuda_call, nvtx_range]
-rows_if: >-
-  EXISTS (SELECT 1 FROM string WHERE text GLOB 'cu*Malloc*' OR text GLOB 'cuMemAlloc*' OR text GLOB 'hipMalloc*') AND
-  EXISTS (SELECT 1 FROM nvtx_range)
+rows_if: "EXISTS (SELECT 1 FROM string WHERE text GLOB 'cu*Malloc*' OR text GLOB 'cuMemAlloc*' OR text GLOB 'hipMalloc*') AND EXISTS (SELECT 1 FROM nvtx_range)"
 params:
   - {name: most, type: int, default: 500, min: 1, doc: "Most ranges and calls to compare, the longest."}
 columns:
