@@ -25,7 +25,7 @@ when_empty: "no launch was recorded with its operation"
 limits: >-
   An operation counts from the begin of the call that launched it, so a call that waits for room in the queue counts, too.
   All operations of a graph count from its launch. Work from before the capture is not in the report. With --time, operations
-  that run after its end do not count.
+  that run after its end do not count, nor do those that end before their call begins, which cannot be.
 see_also: [launch_queue, launch_latency, queued_work]
 ---*/
 WITH RECURSIVE
@@ -33,6 +33,8 @@ op AS MATERIALIZED (
   SELECT pid, device_id, call_start_ns AS start_ns, end_ns
   FROM launch
   WHERE call_id IS NOT NULL
+    -- What cannot be is no operation of the queue.
+    AND end_ns >= call_start_ns
 ),
 whole AS MATERIALIZED (
   SELECT
@@ -113,7 +115,7 @@ of_gpu AS MATERIALIZED (
     sum(counted.sum_ns) AS sum_ns
   FROM counted
   JOIN gpu
-    ON gpu.pid = counted.pid
+    ON gpu.pid IS NOT DISTINCT FROM counted.pid
     AND gpu.device_id = counted.device_id
   GROUP BY gpu.gpu_id, counted.piece
 ),

@@ -55,7 +55,12 @@ impl KeyLock {
         };
         // The previous holder may have removed the file. A lock on a removed file is useless.
         if !is_at(&file, path) {
-            return Ok(None);
+            // One that cannot be looked at would be waited for without an end.
+            file.metadata()?;
+            return match path.metadata() {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+                _ => Ok(None),
+            };
         }
         Ok(Some(Self { path: path.to_owned(), file, is_real }))
     }
