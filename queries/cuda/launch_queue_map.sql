@@ -64,36 +64,22 @@ bound AS MATERIALIZED (
   CROSS JOIN piece
 ),
 -- What begins or ends before the first piece is in piece -1.
-begun AS (
+counted AS MATERIALIZED (
   SELECT
     pid,
     device_id,
-    iif(start_ns < from_ns, -1, min((start_ns - from_ns) / length_ns, :pieces - 1)) AS piece,
-    count(*) AS op_count,
-    sum(1.0 * (start_ns - from_ns)) AS sum_ns
+    iif(at_ns < from_ns, -1, min((at_ns - from_ns) / length_ns, :pieces - 1)) AS piece,
+    sum(step = 1) AS launched,
+    sum(step = -1) AS ended,
+    sum(1.0 * step * (at_ns - from_ns)) AS sum_ns
   FROM whole
-  CROSS JOIN op
-  WHERE start_ns <= to_ns
+  CROSS JOIN (
+    SELECT pid, device_id, start_ns AS at_ns, 1 AS step FROM op
+    UNION ALL
+    SELECT pid, device_id, end_ns, -1 FROM op
+  )
+  WHERE at_ns <= to_ns
   GROUP BY pid, device_id, 3
-),
-ended AS (
-  SELECT
-    pid,
-    device_id,
-    iif(end_ns < from_ns, -1, min((end_ns - from_ns) / length_ns, :pieces - 1)) AS piece,
-    count(*) AS op_count,
-    sum(1.0 * (end_ns - from_ns)) AS sum_ns
-  FROM whole
-  CROSS JOIN op
-  WHERE end_ns <= to_ns
-  GROUP BY pid, device_id, 3
-),
-counted AS (
-  SELECT pid, device_id, piece, op_count AS launched, 0 AS ended, sum_ns
-  FROM begun
-  UNION ALL
-  SELECT pid, device_id, piece, 0, op_count, -sum_ns
-  FROM ended
 ),
 gpu AS MATERIALIZED (
   SELECT

@@ -30,43 +30,43 @@ win AS MATERIALIZED (
   SELECT gpu_id, start_ns, end_ns
   FROM judged_step
 ),
-on_path AS MATERIALIZED (
-  SELECT
-    win.gpu_id,
-    part.part,
-    part.dur_ns,
-    part.op_kind,
-    part.op_id,
-    part.op_name,
-    part.name_id,
-    part.call_name_id
-  FROM win
-  CROSS JOIN all_critical_part AS part
-  WHERE part.edits = ''
-    AND part.gpu_id = win.gpu_id
-    AND part.start_ns = win.start_ns
-    AND part.end_ns = win.end_ns
-),
 step_count AS (
   SELECT gpu_id, count(*) AS count
   FROM win
   GROUP BY gpu_id
 ),
+-- Many parts of few kinds: GROUP BY would sort them.
 summed AS MATERIALIZED (
   SELECT
-    path.gpu_id,
-    path.part,
-    path.call_name_id,
-    iif(path.call_name_id IS NULL, path.name_id, NULL) AS name_id,
-    min(iif(path.call_name_id IS NULL, path.op_name, NULL)) AS op_name,
-    op.name_id AS range_name_id,
-    sum(path.dur_ns) AS dur_ns,
-    count(*) AS part_count
-  FROM on_path AS path
-  LEFT JOIN all_nvtx_op AS op
-    ON op.op_kind = path.op_kind
-    AND op.op_id = path.op_id
-  GROUP BY path.gpu_id, path.part, path.call_name_id, 4, op.name_id
+    v0 AS gpu_id,
+    v1 AS part,
+    v2 AS call_name_id,
+    v3 AS op_name,
+    v4 AS range_name_id,
+    v5 AS part_count,
+    v6 AS dur_ns
+  FROM json_rows(
+    (
+      SELECT
+        sums_by(
+          part.dur_ns,
+          part.gpu_id,
+          part.part,
+          part.call_name_id,
+          iif(part.call_name_id IS NULL, part.op_name, NULL),
+          op.name_id
+        )
+      FROM win
+      CROSS JOIN all_critical_part AS part
+      LEFT JOIN all_nvtx_op AS op
+        ON op.op_kind = part.op_kind
+        AND op.op_id = part.op_id
+      WHERE part.edits = ''
+        AND part.gpu_id = win.gpu_id
+        AND part.start_ns = win.start_ns
+        AND part.end_ns = win.end_ns
+    )
+  )
 ),
 named AS (
   SELECT

@@ -48,28 +48,44 @@ win AS MATERIALIZED (
   WHERE gpu_id NOT IN (SELECT gpu_id FROM stepped)
     AND window_ns > 0
 ),
+numbered AS MATERIALIZED (
+  SELECT *, row_number() OVER (ORDER BY gpu_id, pid, tid, step, start_ns, end_ns) AS number
+  FROM win
+),
+-- Many parts of few kinds: GROUP BY would sort them.
+summed AS MATERIALIZED (
+  SELECT v0 AS number, v1 AS part, v3 AS dur_ns
+  FROM json_rows(
+    (
+      SELECT sums_by(part.dur_ns, numbered.number, part.part)
+      FROM numbered
+      CROSS JOIN all_critical_part AS part
+      WHERE part.edits = ''
+        AND part.gpu_id = numbered.gpu_id
+        AND part.start_ns = numbered.start_ns
+        AND part.end_ns = numbered.end_ns
+    )
+  )
+),
 bound AS (
   SELECT
-    win.gpu_id,
-    win.step,
-    win.start_ns,
-    win.pid,
-    win.tid,
-    sum(part.dur_ns) AS dur_ns,
-    sum(iif(part.part IN ('host code', 'allocation call', 'other call'), part.dur_ns, 0)) AS host_ns,
-    sum(iif(part.part IN ('launch call', 'launch latency'), part.dur_ns, 0)) AS launch_ns,
-    sum(iif(part.part = 'compute', part.dur_ns, 0)) AS compute_ns,
-    sum(iif(part.part = 'communication', part.dur_ns, 0)) AS communication_ns,
-    sum(iif(part.part = 'memory', part.dur_ns, 0)) AS memory_ns,
-    sum(iif(part.part IN ('stream gap', 'handover', 'return from wait'), part.dur_ns, 0)) AS waiting_ns,
-    sum(iif(part.part IN ('unexplained', 'before', 'after'), part.dur_ns, 0)) AS unexplained_ns
-  FROM win
-  CROSS JOIN all_critical_part AS part
-  WHERE part.edits = ''
-    AND part.gpu_id = win.gpu_id
-    AND part.start_ns = win.start_ns
-    AND part.end_ns = win.end_ns
-  GROUP BY win.gpu_id, win.pid, win.tid, win.step, win.start_ns
+    numbered.gpu_id,
+    numbered.step,
+    numbered.start_ns,
+    numbered.pid,
+    numbered.tid,
+    sum(summed.dur_ns) AS dur_ns,
+    sum(iif(summed.part IN ('host code', 'allocation call', 'other call'), summed.dur_ns, 0)) AS host_ns,
+    sum(iif(summed.part IN ('launch call', 'launch latency'), summed.dur_ns, 0)) AS launch_ns,
+    sum(iif(summed.part = 'compute', summed.dur_ns, 0)) AS compute_ns,
+    sum(iif(summed.part = 'communication', summed.dur_ns, 0)) AS communication_ns,
+    sum(iif(summed.part = 'memory', summed.dur_ns, 0)) AS memory_ns,
+    sum(iif(summed.part IN ('stream gap', 'handover', 'return from wait'), summed.dur_ns, 0)) AS waiting_ns,
+    sum(iif(summed.part IN ('unexplained', 'before', 'after'), summed.dur_ns, 0)) AS unexplained_ns
+  FROM numbered
+  JOIN summed
+    ON summed.number = numbered.number
+  GROUP BY numbered.gpu_id, numbered.pid, numbered.tid, numbered.step, numbered.start_ns
 )
 SELECT
   gpu_id,

@@ -62,7 +62,7 @@ FROM (
     (
       "end" - start BETWEEN 0 AND 1000000000000000
       AND start BETWEEN -4000000000000000000 AND 4000000000000000000
-      AND (start <> 0 OR "end" <> 0)
+      AND ("end" > start OR start > 0)
       -- With --cudabacktrace, a second row of the call.
       AND coalesce(eventClass, 0) <> 67
     )

@@ -39,6 +39,6 @@ WHERE
   (
     "end" - start BETWEEN 0 AND 1000000000000000
     AND start BETWEEN -4000000000000000000 AND 4000000000000000000
-    AND (start <> 0 OR "end" <> 0)
+    AND ("end" > start OR start > 0)
   )
   OR (SELECT as_recorded FROM scope)

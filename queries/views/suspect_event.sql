@@ -26,8 +26,8 @@ columns:
   - {name: pid, type: id, doc: "Operating system process ID."}
   - {name: global_pid, type: id, doc: "Process ID, unique across hosts and VMs."}
 limits: >-
-  `no times` is a start and an end of 0, which CUPTI writes if it could not collect the times; a range may begin and end
-  at 0. `too long` is an event of more than 11 days, or a time more than 126 years from the start of the capture. A range
+  `no times` is one time for start and end, 0 or before: CUPTI writes 0 for both if it could not collect the times. A range
+  may begin and end so. `too long` is an event of more than 11 days, or a time more than 126 years from the start of the capture. A range
   without an end is open, and not a row here. Only what one event alone shows is a row. Queries with the name of an
   NVIDIA report see these events, because NVIDIA's report does.
 ---*/
@@ -70,7 +70,7 @@ SELECT
   row_id,
   CASE
     WHEN "end" IS NULL THEN 'no end'
-    WHEN start = 0 AND "end" = 0 THEN 'no times'
+    WHEN "end" = start AND start BETWEEN -4000000000000000000 AND 0 THEN 'no times'
     WHEN "end" < start THEN 'ends before it starts'
     ELSE 'too long'
   END AS reason,
@@ -86,6 +86,6 @@ FROM event
 WHERE (
     "end" - start BETWEEN 0 AND 1000000000000000
     AND start BETWEEN -4000000000000000000 AND 4000000000000000000
-    AND (start <> 0 OR "end" <> 0 OR event_kind = 'range')
+    AND ("end" > start OR start > 0 OR event_kind = 'range')
   ) IS NOT TRUE
   AND ("end" IS NOT NULL OR event_kind <> 'range' OR start NOT BETWEEN -4000000000000000000 AND 4000000000000000000)

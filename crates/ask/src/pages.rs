@@ -80,6 +80,21 @@ impl<'a> Request<'a> {
         Ok(begun)
     }
 
+    /// What reports answer to a page, and what is told of each. The first error of one that failed.
+    pub fn page_reports(
+        &self,
+        request: &PageRequest<'_>,
+        inputs: &[Input<'_>],
+    ) -> Result<Vec<(PageReport, About)>> {
+        let answers = self.each(inputs, |place, opened, limits| {
+            let open = opened?;
+            let (report, about, _) = self.page_report(request, &inputs[place], &open, limits)?;
+            Ok((report, about))
+        });
+        // Those that were not begun come after the one that failed.
+        answers.into_iter().flatten().collect()
+    }
+
     /// What one report answers to a page, what is told of it, and whether no scope limits it.
     pub fn page_report(
         &self,

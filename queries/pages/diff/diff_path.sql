@@ -38,34 +38,56 @@ weight AS MATERIALIZED (
   FROM win
   GROUP BY gpu_id
 ),
-summed AS MATERIALIZED (
+-- Many parts of few kinds: GROUP BY would sort them.
+counted AS MATERIALIZED (
+  SELECT
+    v0 AS gpu_id,
+    v1 AS part,
+    v2 AS op_name,
+    v3 AS call_name_id,
+    v4 AS range_name_id,
+    v6 AS dur_ns
+  FROM json_rows(
+    (
+      SELECT
+        sums_by(
+          part.dur_ns,
+          part.gpu_id,
+          part.part,
+          iif(part.part IN ('compute', 'communication'), part.op_name, NULL),
+          iif(part.part IN ('allocation call', 'other call'), part.call_name_id, NULL),
+          op.name_id
+        )
+      FROM win
+      CROSS JOIN all_critical_part AS part
+      LEFT JOIN all_nvtx_op AS op
+        ON part.part = 'host code'
+        AND op.op_kind = part.op_kind
+        AND op.op_id = part.op_id
+      WHERE part.edits = ''
+        AND part.gpu_id = win.gpu_id
+        AND part.start_ns = win.start_ns
+        AND part.end_ns = win.end_ns
+    )
+  )
+),
+summed AS (
   SELECT
     CASE
-      WHEN part.part IN ('compute', 'communication', 'host code', 'unexplained') THEN part.part
-      WHEN part.part = 'memory' THEN 'copies'
-      WHEN part.part IN ('launch call', 'launch latency') THEN 'launches'
-      WHEN part.part IN ('allocation call', 'other call') THEN 'CUDA calls'
-      WHEN part.part IN ('before', 'after') THEN 'unexplained'
+      WHEN counted.part IN ('compute', 'communication', 'host code', 'unexplained') THEN counted.part
+      WHEN counted.part = 'memory' THEN 'copies'
+      WHEN counted.part IN ('launch call', 'launch latency') THEN 'launches'
+      WHEN counted.part IN ('allocation call', 'other call') THEN 'CUDA calls'
+      WHEN counted.part IN ('before', 'after') THEN 'unexplained'
       ELSE 'waits'
     END AS cause,
-    iif(part.part IN ('compute', 'communication'), part.name_id, NULL) AS name_id,
-    min(iif(part.part IN ('compute', 'communication'), part.op_name, NULL)) AS op_name,
-    iif(part.part IN ('allocation call', 'other call'), part.call_name_id, NULL) AS call_name_id,
-    iif(part.part = 'host code', op.name_id, NULL) AS range_name_id,
-    sum(part.dur_ns * weight.weight) AS step_ns
-  FROM win
+    counted.op_name,
+    counted.call_name_id,
+    counted.range_name_id,
+    counted.dur_ns * weight.weight AS step_ns
+  FROM counted
   JOIN weight
-    ON weight.gpu_id = win.gpu_id
-  CROSS JOIN all_critical_part AS part
-  LEFT JOIN all_nvtx_op AS op
-    ON part.part = 'host code'
-    AND op.op_kind = part.op_kind
-    AND op.op_id = part.op_id
-  WHERE part.edits = ''
-    AND part.gpu_id = win.gpu_id
-    AND part.start_ns = win.start_ns
-    AND part.end_ns = win.end_ns
-  GROUP BY 1, 2, 4, 5
+    ON weight.gpu_id = counted.gpu_id
 ),
 named AS (
   SELECT

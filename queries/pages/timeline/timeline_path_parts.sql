@@ -24,17 +24,29 @@ when_empty: "no GPU operation was recorded"
 limits: "Steps after the warm-up, or the whole report if it has no steps. See critical_path."
 see_also: [timeline_path, critical_path]
 ---*/
-SELECT
-  gpu_id,
-  part,
-  coalesce(
-    (SELECT api_name FROM all_cuda_call WHERE all_cuda_call.call_id = path.call_id),
-    simple_name(op_name)
-  ) AS name,
-  start_ns,
-  dur_ns,
-  rank
-FROM (
+WITH
+-- Ranks need a sort: only those that are long enough are ranked.
+least AS MATERIALIZED (
+  SELECT
+    gpu_id,
+    (
+      SELECT min(longest.v2 - longest.v1)
+      FROM json_rows(
+        (
+          SELECT longest_spans(:parts, 0, part.part_start_ns, part.part_end_ns, 0, NULL)
+          FROM judged_step AS step
+          CROSS JOIN all_critical_part AS part
+          WHERE step.gpu_id = gpu.gpu_id
+            AND part.edits = ''
+            AND part.gpu_id = step.gpu_id
+            AND part.start_ns = step.start_ns
+            AND part.end_ns = step.end_ns
+        )
+      ) AS longest
+    ) AS dur_ns
+  FROM (SELECT DISTINCT gpu_id FROM judged_step) AS gpu
+),
+path AS (
   SELECT
     part.gpu_id,
     part.part,
@@ -47,12 +59,25 @@ FROM (
       ORDER BY part.dur_ns DESC, part.part_start_ns, part.start_ns, part.place
     ) AS rank
   FROM judged_step AS step
+  JOIN least
+    ON least.gpu_id = step.gpu_id
   CROSS JOIN all_critical_part AS part
   WHERE part.edits = ''
     AND part.gpu_id = step.gpu_id
     AND part.start_ns = step.start_ns
     AND part.end_ns = step.end_ns
-    AND part.dur_ns > 0
-) AS path
+    AND part.dur_ns >= max(least.dur_ns, 1)
+)
+SELECT
+  gpu_id,
+  part,
+  coalesce(
+    (SELECT api_name FROM all_cuda_call WHERE all_cuda_call.call_id = path.call_id),
+    simple_name(op_name)
+  ) AS name,
+  start_ns,
+  dur_ns,
+  rank
+FROM path
 WHERE rank <= :parts
 ORDER BY gpu_id, start_ns, rank

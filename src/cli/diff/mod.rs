@@ -179,7 +179,7 @@ fn compare(args: &Args) -> Result<u8> {
     let mut catalog = args.library.load()?;
     args.classes.choose(&mut catalog, [])?;
     let limits = args.limits.limits(args.threads.most());
-    let asking = Request { limits, ..Request::new(&catalog) };
+    let asking = Request { limits, is_strict: true, ..Request::new(&catalog) };
     let mut sides = Vec::new();
     for (path, name) in paths.iter().zip(shortest_names(&paths)) {
         sides.push(args.side(path, name, catalog.classes().chosen())?);
@@ -189,8 +189,7 @@ fn compare(args: &Args) -> Result<u8> {
     loop {
         let request =
             PageRequest::new(&catalog, DIFF, &args.params(a.len(), why_not.as_deref())?, visible)?;
-        let answer = |side: &Side| side.answer(&request, &asking, why_not.is_none());
-        let reports = sides.iter().map(answer).collect::<Result<Vec<_>>>()?;
+        let reports = runs::answers(&sides, &request, &asking, why_not.is_none())?;
         let answer = request.answer(reports, catalog.classes(), &asking.limits)?;
         let answer = answer.map_err(|none| none.into_error("nsq diff", &paths[0], true))?;
         runs::must_be_other_runs(table(&answer, "runs"), &paths)?;

@@ -44,30 +44,41 @@ impl Side {
             Self::Baseline(..) => false,
         }
     }
+}
 
-    pub(super) fn answer(
-        &self,
-        request: &PageRequest<'_>,
-        asking: &Request<'_>,
-        is_per_iteration: bool,
-    ) -> Result<PageReport> {
-        match self {
-            Self::Report { name, opened, scope } => {
-                let input =
-                    Input { scope: Some(scope.as_ref().clone()), ..Input::open(name.clone(), opened) };
-                let (report, about, _) = asking.page_report(request, &input, opened, &asking.limits)?;
-                tell_notes(&[about], 0, true);
-                Ok(report)
-            }
-            Self::Baseline(saved, path) => {
-                let setting = SETTINGS.iter().find(|(_, setting)| *setting == is_per_iteration);
-                let setting = setting.map_or("", |(name, _)| *name);
-                let tables = saved.tables(setting, request.partials(), path)?;
-                let about = ReportInput { name: self.name(), ..ReportInput::default() };
-                Ok(request.given(about, &tables))
-            }
+/// What the sides answer to the page, in their order. Reports are asked at once.
+pub(super) fn answers(
+    sides: &[Side],
+    request: &PageRequest<'_>,
+    asking: &Request<'_>,
+    is_per_iteration: bool,
+) -> Result<Vec<PageReport>> {
+    let inputs = sides.iter().filter_map(|side| match side {
+        Side::Report { name, opened, scope } => {
+            Some(Input { scope: Some(scope.as_ref().clone()), ..Input::open(name.clone(), opened) })
         }
+        Side::Baseline(..) => None,
+    });
+    let inputs: Vec<Input<'_>> = inputs.collect();
+    let mut answered = asking.page_reports(request, &inputs)?.into_iter();
+    let setting = SETTINGS.iter().find(|(_, setting)| *setting == is_per_iteration);
+    let setting = setting.map_or("", |(name, _)| *name);
+    let mut reports = Vec::new();
+    for side in sides {
+        reports.push(match side {
+            Side::Report { .. } => {
+                let Some((report, about)) = answered.next() else { break };
+                tell_notes(&[about], 0, true);
+                report
+            }
+            Side::Baseline(saved, path) => {
+                let tables = saved.tables(setting, request.partials(), path)?;
+                let about = ReportInput { name: side.name(), ..ReportInput::default() };
+                request.given(about, &tables)
+            }
+        });
     }
+    Ok(reports)
 }
 
 /// The parts of a scope that leave out no work, or the warm-up only, which is not compared.

@@ -269,10 +269,10 @@ impl Maker {
         for _ in 0..self.random.below(5) {
             self.any_event();
         }
-        // A start and an end of 0 would be no times.
+        // A start and an end of 0, or before, would be no times.
         let calls = self.trace.calls.iter_mut().map(|call| (&mut call.start, &mut call.end));
         let ops = self.trace.ops.iter_mut().map(|op| (&mut op.start, &mut op.end));
-        for (start, end) in calls.chain(ops).filter(|(start, end)| (**start, **end) == (0, 0)) {
+        for (start, end) in calls.chain(ops).filter(|(start, end)| **end == **start && **start <= 0) {
             (*start, *end) = (1, 1);
         }
         self.number();

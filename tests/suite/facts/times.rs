@@ -23,6 +23,7 @@ fn events_with_impossible_times_count_in_no_figure() {
     // CUPTI could not collect the times; the end lies before the start; the end is a year away; the start is unsigned.
     for (times, reason) in [
         ((0, 0), "no times"),
+        ((-1, -1), "no times"),
         ((1_004 * MS, 1_001 * MS), "ends before it starts"),
         ((1_004 * MS, year), "too long"),
         ((i64::MAX - 5, i64::MAX), "too long"),

@@ -67,7 +67,14 @@ fn every_query_about_ranges_has_the_same_count() {
         let capture = requests(60, open);
         let path = capture.path();
         let path = path.to_str().unwrap();
-        for query in ["range_time", "range_time_sum", "nvtx_sum", "nvtx_gpu_proj_sum", "nvtx_kern_sum"] {
+        for query in [
+            "range_time",
+            "range_time_sum",
+            "nvtx_sum",
+            "nvtx_startend_sum",
+            "nvtx_gpu_proj_sum",
+            "nvtx_kern_sum",
+        ] {
             let output = crate::support::nsq().args(["run", path, "-q", query]).output().unwrap();
             let notes = String::from_utf8_lossy(&output.stderr).into_owned();
             let have = if open.len() == 1 { "has" } else { "have" };

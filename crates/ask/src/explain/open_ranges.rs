@@ -9,11 +9,13 @@ fn leaves_open_ranges(plan: &Plan) -> bool {
     plan.reads.iter().any(|name| name == "nvtx_range") && words_in(&plan.sql).contains("is_open")
 }
 
-/// Whether the plan has the ranges of NVIDIA's report, which ends those without an end with the last range.
+/// Whether the plan has the ranges of NVIDIA's report, which ends those without an end with the last range, or asks a query
+/// that does.
 pub(super) fn ends_open_ranges(plan: &Plan) -> bool {
-    let has_ranges =
-        |name: &String| ["nvtx_range", "nvtx_projection", "nvtx_range_kernel"].contains(&name.as_str());
-    plan.as_recorded && plan.reads.iter().any(has_ranges)
+    const RANGES: [&str; 4] = ["nvtx_range", "nvtx_projection", "nvtx_pushpop", "nvtx_range_kernel"];
+    plan.as_recorded
+        && (plan.reads.iter().any(|name| RANGES.contains(&name.as_str()))
+            || plan.asks.iter().any(|asked| ends_open_ranges(&asked.plan)))
 }
 
 impl Explainer<'_> {

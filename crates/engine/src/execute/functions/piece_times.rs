@@ -1,8 +1,10 @@
 //! The SQL function `piece_times`: how long intervals are in each of the equal pieces of a window, without a join.
 
 use super::aggregate::{aggregate, ints};
+use crate::execute::native::texts::{Texts, readable};
 use foldhash::HashMap;
 use rusqlite::functions::Context;
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Error, Result};
 use serde_json::json;
 
@@ -52,6 +54,9 @@ struct Piece {
 struct Sums {
     window: Option<Window>,
     pieces: HashMap<(i64, i64), Piece>,
+    /// The keys that are texts: each is its place here.
+    texts: Texts,
+    has_ints: bool,
 }
 
 impl Sums {
@@ -100,19 +105,36 @@ impl Sums {
     }
 }
 
-/// `piece_times(key, start_ns, end_ns, from_ns, to_ns, pieces)`. The last three are the same in all rows.
+/// `piece_times(key, start_ns, end_ns, from_ns, to_ns, pieces)`. The last three are the same in all rows. All keys are integers,
+/// or all are texts.
 fn add(context: &mut Context<'_>, sums: &mut Sums) -> Result<()> {
-    let Some([key, start, end, from, to, pieces]) = ints(context, 0)? else { return Ok(()) };
+    let Some([start, end, from, to, pieces]) = ints(context, 1)? else { return Ok(()) };
+    let key = match context.get_raw(0) {
+        ValueRef::Null => return Ok(()),
+        ValueRef::Text(text) => i64::from(sums.texts.place(readable(text).as_bytes())),
+        _ => {
+            sums.has_ints = true;
+            context.get(0)?
+        }
+    };
     if let Some(window) = Window::new(from, to, pieces) {
         sums.add(key, start, end, window);
     }
     Ok(())
 }
 
-fn rows(sums: Sums) -> Result<String> {
-    let too_long = |_| Error::UserFunctionError("piece_times: a time exceeds 64 bits".into());
+fn rows(mut sums: Sums) -> Result<String> {
+    let failed = |why: &str| Error::UserFunctionError(format!("piece_times: {why}").into());
+    let texts = std::mem::take(&mut sums.texts);
+    let texts: Vec<_> = texts.iter().collect();
+    if sums.has_ints && !texts.is_empty() {
+        return Err(failed("some keys are texts, and others integers"));
+    }
     let row = |(key, place, sum): (i64, i64, i128)| {
-        Ok(json!([key, place, i64::try_from(sum).map_err(too_long)?]))
+        let sum = i64::try_from(sum).map_err(|_| failed("a time exceeds 64 bits"))?;
+        Ok(texts
+            .get(key as usize)
+            .map_or_else(|| json!([key, place, sum]), |key| json!([key, place, sum])))
     };
     let rows = sums.times().into_iter().map(row).collect::<Result<Vec<_>>>()?;
     Ok(json!(rows).to_string())
@@ -136,6 +158,10 @@ mod tests {
         // Pieces: 0-2, 2-4, 4-6, 6-8, 8-11.
         assert_eq!(found.unwrap(), "[[1,0,2],[1,1,1],[1,4,3],[2,1,2],[2,2,2],[2,3,1]]");
         assert_eq!(times("(1, NULL, 3)", "0, 10, 5").unwrap(), "[]");
+        // Texts are in the order of their first interval.
+        let found = times("('b', 0, 1), ('a', 2, 4), ('b', 8, 9)", "0, 10, 5").unwrap();
+        assert_eq!(found, r#"[["b",0,1],["b",4,1],["a",1,2]]"#);
+        assert!(times("('b', 0, 1), (1, 2, 4)", "0, 10, 5").is_err());
         assert_eq!(times("(1, 1, 3)", "0, 3, 5").unwrap(), "[]");
     }
 
