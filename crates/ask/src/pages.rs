@@ -42,7 +42,7 @@ impl<'a> Request<'a> {
     ) -> Result<PageOutcome<'a>> {
         // A page that does not compare reports may be laid out for each of them.
         let gathering = if request.is_across() { Some(request.gather()?) } else { None };
-        let answers = self.each(inputs, |place, opened, limits| {
+        let answers = self.each(inputs, usize::MAX, |place, opened, limits| {
             let mut answer =
                 opened.and_then(|open| self.page_report(request, &inputs[place], &open, limits));
             match (&gathering, &mut answer) {
@@ -80,13 +80,14 @@ impl<'a> Request<'a> {
         Ok(begun)
     }
 
-    /// What reports answer to a page, and what is told of each. The first error of one that failed.
+    /// What reports answer to a page, two at once, and what is told of each. The first error of one that failed.
     pub fn page_reports(
         &self,
         request: &PageRequest<'_>,
         inputs: &[Input<'_>],
     ) -> Result<Vec<(PageReport, About)>> {
-        let answers = self.each(inputs, |place, opened, limits| {
+        // More at once would take the memory of all. What each computes uses the other threads.
+        let answers = self.each(inputs, 2, |place, opened, limits| {
             let open = opened?;
             let (report, about, _) = self.page_report(request, &inputs[place], &open, limits)?;
             Ok((report, about))

@@ -91,7 +91,7 @@ impl<'a> Request<'a> {
         let partials = Partials::of(plans);
         let all: Vec<&Plan> = plans.iter().collect();
         let gathering = partials.gather(&all)?;
-        let answers = self.each(inputs, |place, opened, limits| {
+        let answers = self.each(inputs, usize::MAX, |place, opened, limits| {
             let answer = opened.and_then(|open| self.answer(&inputs[place], &open, &partials, limits));
             let (tables, answer) = match answer {
                 Ok((tables, about, lacks)) => (Some(tables), Ok((about, lacks))),

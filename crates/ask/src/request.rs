@@ -129,16 +129,17 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// Works on as many reports at once as the limits on threads and open files allow. `work` gets the position of the
+    /// Works on as many reports at once as the limits on threads and open files allow, and no more than `most`. `work` gets the position of the
     /// report, and the report, or why it cannot be opened. The results are in the order of the reports; `None`: the work did not begin, because a report failed.
     pub(crate) fn each<T: Send>(
         &self,
         inputs: &[Input<'_>],
+        most: usize,
         work: impl Fn(usize, Result<Opened<'_>>, &Limits) -> Result<T> + Sync,
     ) -> Vec<Option<Result<T>>> {
         let threads = self.limits.threads;
         let files = open_files().saturating_sub(OTHER_FILES) / FILES;
-        let workers = threads.allowed().min(inputs.len()).min(files).max(1);
+        let workers = threads.allowed().min(inputs.len()).min(files).min(most).max(1);
         // Each worker gets an equal share of the threads for its own computations.
         let limits = Limits { threads: threads.shared_by(workers), ..self.limits.clone() };
         let (next, done, failed) = (AtomicUsize::new(0), AtomicU64::new(0), AtomicBool::new(false));
