@@ -52,6 +52,9 @@ const LONGEST: Duration = Duration::from_secs(10);
 const FIRST: &str = "What people ask first";
 /// The title of the list of queries.
 const ASKED: &str = "What can be asked";
+/// How a SQLite tool asks these queries.
+const EXTENSION: &str =
+    "on a SQLite export, `.load nsq` makes each query a table: SELECT * FROM top_kernels";
 /// The title of the list of tables that no relation reads.
 const UNREAD: &str = "What nsq does not read";
 
@@ -105,6 +108,9 @@ pub(super) fn run(args: &Args) -> Result<u8> {
             false => writer.result(&heading(ASKED), |sink| answers.replay(sink)),
         };
         listed?;
+        if is_text {
+            writer.lead("In SQLite", &[("sqlite3", EXTENSION.to_owned())])?;
+        }
         if !unread.rows.is_empty() {
             writer.result(&heading(UNREAD), |sink| unread.replay(sink))?;
         }

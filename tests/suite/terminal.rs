@@ -397,6 +397,7 @@ fn lists_begin_with_what_people_ask() {
     let report = project("fixtures/example.sqlite");
     let schema = stdout(&["schema", report.to_str().unwrap()]);
     assert!(schema.contains("What people ask first\n"), "{schema}");
+    assert!(schema.contains("`.load nsq` makes each query a table"), "{schema}");
     for (question, name) in ASKED_FIRST {
         let line = |text: &str| text.lines().any(|line| line.contains(question) && line.contains(name));
         assert!(line(&listed), "{name}: {listed}");
