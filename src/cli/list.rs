@@ -8,7 +8,8 @@ use crate::CHAPTERS;
 use nsq_engine::execute;
 use nsq_library::catalog::{Catalog, Shown};
 use nsq_library::manual::{
-    Found, classes, library_items, pages, playbooks, queries, relations, search, table, words_of,
+    ASKED_FIRST, Found, classes, library_items, pages, playbooks, queries, relations, search, table,
+    words_of,
 };
 use nsq_render::render::{Format, Heading};
 use nsq_value::error::{Error, Result};
@@ -19,7 +20,7 @@ use std::fmt::Write as _;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  nsq list                      all queries, by subject
+  nsq list                      what people ask first, then all queries, by subject
   nsq list why is my gpu idle   what nsq has about the words, the best match first
   nsq list power                also what nsys can record, and what it cannot
   nsq list --relations          the tables that `nsq sql` offers
@@ -67,6 +68,8 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         note(&format!("skipped: {error}"));
     }
     let words = words_of(&args.words);
+    let is_of_queries =
+        !(args.functions || args.classes || args.playbooks || args.pages || args.relations);
     let mut table = if args.functions {
         functions()?
     } else if args.classes {
@@ -88,6 +91,9 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         doubt(&found, &words, &table, &catalog);
     }
     if args.output.format()? == Format::Text {
+        if is_of_queries && !is_search {
+            table.rows.splice(0..0, asked_first());
+        }
         let text =
             if is_search { ranked(&table, args.output.rows.unwrap_or(BEST)) } else { grouped(&table) };
         let text = if args.output.output.is_none() && is_search { fitted(text) } else { text };
@@ -123,6 +129,14 @@ pub fn everything(catalog: &Catalog, shown: Shown) -> Result<ResultTable> {
     let mut all = library_items(catalog, shown)?;
     all.rows.extend([functions()?, verbs(), chapters()].into_iter().flat_map(|table| table.rows));
     Ok(all)
+}
+
+/// The questions with which the list of queries begins.
+fn asked_first() -> Vec<Vec<Value>> {
+    let row = |(question, name): (&str, &str)| {
+        ["questions", name, question, "", ""].map(|cell| Value::Text(cell.to_owned())).to_vec()
+    };
+    ASKED_FIRST.map(row).to_vec()
 }
 
 /// The columns of a list of things that have no version.

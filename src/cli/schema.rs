@@ -9,10 +9,11 @@ use nsq_engine::compile::{Invocation, Layout, Plan};
 use nsq_engine::execute::Limits;
 use nsq_engine::normalize::{Presence, Scope};
 use nsq_library::catalog::Shown;
+use nsq_library::manual::ASKED_FIRST;
 use nsq_render::render::{Format, Heading};
 use nsq_sweep::threads::Threads;
 use nsq_value::error::Result;
-use nsq_value::table::{ResultTable, Value};
+use nsq_value::table::{Column, ResultTable, Value};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -47,8 +48,13 @@ const CAPTURED: &str = "report_info";
 const TRUST: &str = "capture_trust";
 /// Time for a report with views of its own, unless --timeout says otherwise.
 const LONGEST: Duration = Duration::from_secs(10);
+/// The title of the questions with which the list of queries begins.
+const FIRST: &str = "What people ask first";
 /// The title of the list of queries.
 const ASKED: &str = "What can be asked";
+/// How a SQLite tool asks these queries.
+const EXTENSION: &str =
+    "on a SQLite export, `.load nsq` makes each query a table: SELECT * FROM top_kernels";
 /// The title of the list of tables that no relation reads.
 const UNREAD: &str = "What nsq does not read";
 
@@ -93,18 +99,37 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         if !doubts.rows.is_empty() {
             writer.result(&heading("What the capture does not show"), |sink| doubts.replay(sink))?;
         }
+        if is_text {
+            writer.result(&heading(FIRST), |sink| asked_first(&answers).replay(sink))?;
+        }
         // A terminal is too narrow for the names of the tables next to those of the queries.
         let listed = match is_text && args.output.style(Format::Text).width.is_some() {
             true => writer.lead(ASKED, &by_lack(&answers)),
             false => writer.result(&heading(ASKED), |sink| answers.replay(sink)),
         };
         listed?;
+        if is_text {
+            writer.lead("In SQLite", &[("sqlite3", EXTENSION.to_owned())])?;
+        }
         if !unread.rows.is_empty() {
             writer.result(&heading(UNREAD), |sink| unread.replay(sink))?;
         }
         Ok(())
     })?;
     Ok(0)
+}
+
+/// The questions that people ask first, with the query and whether it can run.
+fn asked_first(answers: &ResultTable) -> ResultTable {
+    let row = |(question, name): &(&str, &str)| {
+        let is_name = |row: &&Vec<Value>| matches!(&row[0], Value::Text(query) if query == name);
+        let known = answers.rows.iter().find(is_name)?;
+        Some(vec![Value::Text((*question).to_owned()), known[0].clone(), known[1].clone()])
+    };
+    ResultTable {
+        columns: ["question", "query", "can_run"].map(Column::untyped).to_vec(),
+        rows: ASKED_FIRST.iter().filter_map(row).collect(),
+    }
 }
 
 /// The queries that can run, and the others by what they lack.

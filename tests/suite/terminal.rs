@@ -390,6 +390,28 @@ fn a_question_finds_its_queries_best_first() {
 }
 
 #[test]
+fn lists_begin_with_what_people_ask() {
+    use nsq::manual::ASKED_FIRST;
+    let listed = stdout(&["list"]);
+    assert!(listed.starts_with("questions\n  overview "), "{listed}");
+    let report = project("fixtures/example.sqlite");
+    let schema = stdout(&["schema", report.to_str().unwrap()]);
+    assert!(schema.contains("What people ask first\n"), "{schema}");
+    assert!(schema.contains("`.load nsq` makes each query a table"), "{schema}");
+    for (question, name) in ASKED_FIRST {
+        let line = |text: &str| text.lines().any(|line| line.contains(question) && line.contains(name));
+        assert!(line(&listed), "{name}: {listed}");
+        // Pages and verbs are no queries.
+        assert_eq!(line(&schema), !["overview", "nsq diff"].contains(&name), "{name}: {schema}");
+        let found = stdout(&["list", "-f", "tsv", "--no-header", question]);
+        let found: Vec<&str> = found.lines().take(2).filter_map(|row| row.split('\t').nth(1)).collect();
+        assert!(found.contains(&name), "{question}: {found:?}");
+    }
+    // Programs get the queries alone.
+    assert!(!stdout(&["list", "-f", "csv"]).contains("questions,"));
+}
+
+#[test]
 fn a_statement_is_blamed_for_its_own_faults() {
     let report = project("fixtures/example.sqlite");
     let report = report.to_str().unwrap();

@@ -55,6 +55,7 @@ pub struct Asking<'r, What> {
     pub(super) scope: Scope,
     pub(super) classes: Option<String>,
     pub(super) goes_on: bool,
+    explains: bool,
     limits: Limits,
     timeout: Option<Duration>,
 }
@@ -95,6 +96,7 @@ impl<'r, What> Asking<'r, What> {
             scope: Scope::default(),
             classes: None,
             goes_on: false,
+            explains: true,
             limits: Limits { cancel: library.cancel.clone(), ..Limits::default() },
             timeout: None,
         }
@@ -110,6 +112,12 @@ impl<'r, What> Asking<'r, What> {
     /// Asks only about a part of each report. The ranges of a playbook's question narrow it further.
     pub fn scope(mut self, scope: &Scope) -> Self {
         self.scope = scope.clone();
+        self
+    }
+
+    /// Does not look for the reasons of missing rows, which are notes of the answer: for a caller that shows the rows alone.
+    pub fn without_reasons(mut self) -> Self {
+        self.explains = false;
         self
     }
 
@@ -144,6 +152,7 @@ impl<'r, What> Asking<'r, What> {
         request.class_map.clone_from(&self.classes);
         request.scope = self.scope.clone();
         request.limits = self.limits();
+        request.explains = self.explains;
         Ok(request)
     }
 

@@ -5,6 +5,30 @@ use nsq_value::error::{Error, Result};
 use nsq_value::table::{Column, ResultTable, Value};
 use serde::Deserialize;
 
+/// What people ask first, and the name that answers it: of a query, page or verb.
+pub const ASKED_FIRST: [(&str, &str); 20] = [
+    ("What should I fix first?", "overview"),
+    ("How busy is each GPU?", "gpu_time"),
+    ("Why is my GPU idle?", "gpu_idle_cause_sum"),
+    ("Which kernels take the most time?", "top_kernels"),
+    ("How long does a step take?", "steps"),
+    ("Which range or layer takes the time of the GPU?", "gpu_time_by_range"),
+    ("Does launching kernels limit the speed?", "launch_bound"),
+    ("Where does the host wait for the GPU?", "host_sync"),
+    ("Does the GPU wait for data to be loaded?", "data_loading"),
+    ("Do kernels hide the communication?", "comm_overlap"),
+    ("Which rank makes the others wait?", "stragglers"),
+    ("How fast are copies?", "memcpy_bandwidth"),
+    ("Do matrix products use tensor cores?", "tensor_core_use"),
+    ("How near is the work to the limits of the GPU?", "op_efficiency"),
+    ("How much memory does the GPU need?", "memory_peaks"),
+    ("Which CUDA calls take the time of the host?", "cuda_api_sum"),
+    ("How fast is my inference engine?", "serving_sum"),
+    ("How much faster would it be after a change?", "what_if"),
+    ("Can I trust the capture?", "capture_trust"),
+    ("What changed between two reports?", "nsq diff"),
+];
+
 /// A list of items: texts in five columns, given by name and meaning.
 pub fn table(columns: [(&str, &str); 5], rows: impl IntoIterator<Item = [String; 5]>) -> ResultTable {
     let column = |(name, doc): (&str, &str)| Column { doc: doc.to_owned(), ..Column::untyped(name) };

@@ -6,6 +6,6 @@ mod list;
 mod search;
 mod words;
 
-pub use list::{classes, library_items, pages, playbooks, queries, relations, table};
+pub use list::{ASKED_FIRST, classes, library_items, pages, playbooks, queries, relations, table};
 pub use search::{Found, Search, search};
 pub use words::words_of;
