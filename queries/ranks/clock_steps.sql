@@ -22,7 +22,8 @@ limits: >-
   All ranks of an all-reduce, all-gather, reduce-scatter or all-to-all end it nearly together. Guessed collectives count
   only if both reports have as many or a row in collective_shifts, at least three, share no known ones, and end them together: uncertainty_ns is at most
   half of the median length of the kernels. Else kernels are missing, or their order differs. If several guessed
-  communicators fit, the best one counts.
+  communicators fit, the best one counts. None counts where ranks have as many other collectives, but other numbers of
+  SendRecvs: they are stages of a pipeline.
 see_also: [rank_clocks, collectives]
 ---*/
 -- LIMIT makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
@@ -36,6 +37,7 @@ ended AS MATERIALIZED (
     max(collectives.start_ns + collectives.dur_ns) AS end_ns,
     max(collectives.dur_ns) AS dur_ns,
     min(CASE WHEN collectives.source = 'guess' THEN 0 ELSE 1 END) AS is_known,
+    max(CASE WHEN collectives.operation = 'SendRecv' THEN 1 ELSE 0 END) AS is_exchange,
     CASE WHEN max(moved.shift) IS NULL THEN 0 ELSE 1 END AS is_placed,
     count(*) OVER (PARTITION BY collectives.side, collectives.communicator) AS own_count
   FROM collectives
@@ -46,6 +48,31 @@ ended AS MATERIALIZED (
     -- The root of a broadcast can end long before the others.
     AND collectives.operation IN ('AllReduce', 'AllGather', 'ReduceScatter', 'AllToAll', 'Barrier', 'SendRecv')
   GROUP BY collectives.side, collectives.communicator, collectives.sequence + coalesce(moved.shift, 0)
+),
+exchange AS MATERIALIZED (
+  SELECT side, count(*) AS exchange_count
+  FROM ended
+  WHERE is_known = 0
+    AND is_exchange = 1
+  GROUP BY side
+),
+-- Ranks with as many collectives, but other numbers of exchanges, are stages of a pipeline. Each stage has collectives of
+-- its own, and their order says nothing about other stages.
+stage AS MATERIALIZED (
+  SELECT max(CASE WHEN least_count < most_count THEN 1 ELSE 0 END) AS is_staged
+  FROM (
+    SELECT own.communicator, min(exchange.exchange_count) AS least_count, max(exchange.exchange_count) AS most_count
+    FROM (
+      SELECT DISTINCT side, communicator, own_count
+      FROM ended
+      WHERE is_known = 0
+        AND is_exchange = 0
+    ) AS own
+    JOIN exchange
+      ON exchange.side = own.side
+    GROUP BY own.communicator, own.own_count
+  ) AS counted
+  LIMIT 1
 ),
 -- Per collective, not per communicator: a rank may have several reports, each with later collectives.
 leader AS MATERIALIZED (
@@ -162,9 +189,14 @@ chosen AS (
     ON residual.side = fitted.side
     AND residual.to_side = fitted.to_side
     AND residual.basis_id = fitted.basis_id
+  CROSS JOIN stage
   -- The evidence for a guess: all ranks end a collective together.
   WHERE residual.is_known = 1
-    OR (fitted.collective_count >= 3 AND 2 * residual.uncertainty_ns <= residual.dur_ns)
+    OR (
+      fitted.collective_count >= 3
+      AND 2 * residual.uncertainty_ns <= residual.dur_ns
+      AND coalesce(stage.is_staged, 0) = 0
+    )
 )
 SELECT
   side,

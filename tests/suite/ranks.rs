@@ -890,6 +890,41 @@ fn exchanges_are_matched_by_order_if_they_end_together() {
     }
 }
 
+/// Stages of a pipeline: each has as many all-reduces, of its own, and the first and the last one exchange less than the
+/// one between them.
+#[test]
+fn stages_of_a_pipeline_are_not_matched_by_the_order_of_their_collectives() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut reports = Vec::new();
+    for stage in 0..3_i64 {
+        let (mut events, mut id) = (Vec::new(), 0);
+        let mut add = |name: &str, at: i64, dur: i64| {
+            id += 1;
+            events.push(launched(stage, id, name, at, dur, ""));
+        };
+        for step in 0..12_i64 {
+            // The last stage is the first one to end its step.
+            let at = 20_000 * (step + 1) - 600 * stage;
+            let exchanges = if stage == 1 { 2 } else { 1 };
+            for part in 0..exchanges {
+                let name = "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)";
+                add(name, at - 9000 + 1000 * part, 100);
+            }
+            add("gemm", at - 5000, if stage == 1 { 3000 } else { 2000 });
+            add("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)", at, 250);
+        }
+        reports.push(write_trace(folder.path(), stage, 3, &events));
+    }
+    let clocks = ask("rank_clocks", &reports);
+    assert!(clocks.iter().all(|row| row["collective_count"] == "0" || row["side"] == "0"), "{clocks:?}");
+    assert!(ask("stragglers", &reports).is_empty());
+    let mut words = vec!["page", "job"];
+    words.extend(reports.iter().map(String::as_str));
+    let page = unwrapped(&stdout(&words));
+    assert!(page.contains("Rank 1 computes 50.0 % longer than the median"), "{page}");
+    assert!(page.contains("36 AllReduce kernels of 3 ranks are not matched"), "{page}");
+}
+
 /// Two GPUs of a real report exchange data without a record of it: waits are those of a join by hand.
 #[test]
 fn exchanges_of_a_real_report_are_matched() {

@@ -342,14 +342,20 @@ fn tables_that_are_not_read_are_listed_with_their_rows() {
         INSERT INTO PMU_EVENTS VALUES (1), (2);
         CREATE TABLE NEW_IN_2030 (start INTEGER);
         INSERT INTO NEW_IN_2030 VALUES (1);
-        CREATE TABLE CUBLAS_EVENTS (start INTEGER);";
+        CREATE TABLE CUBLAS_EVENTS (start INTEGER);
+        ALTER TABLE StringIds ADD COLUMN new_in_2031 INTEGER;
+        ALTER TABLE StringIds ADD COLUMN empty_in_2031 INTEGER;
+        UPDATE StringIds SET new_in_2031 = 5;";
     let report = made(&folder, rows);
     let schema = lines(&["schema", &report]);
     let listed = |line: &str| schema.contains(&line.to_owned());
     assert!(listed("PMU_EVENTS,2,hardware counters of the CPU"), "{schema:?}");
     assert!(listed("NEW_IN_2030,1,not known to this version of nsq"), "{schema:?}");
     let has = |start: &str| schema.iter().any(|line| line.starts_with(start));
-    assert!(!has("CUBLAS_EVENTS") && !has("StringIds"), "{schema:?}");
+    assert!(!has("CUBLAS_EVENTS") && !has("StringIds,"), "{schema:?}");
+    let column =
+        "StringIds.new_in_2031,1,a column that nsq does not read; the others of its table are read";
+    assert!(listed(column) && !has("StringIds.empty_in_2031"), "{schema:?}");
 }
 
 #[test]

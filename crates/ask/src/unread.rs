@@ -5,7 +5,7 @@ use nsq_library::catalog::Catalog;
 use nsq_report::schema::quote;
 use nsq_value::error::{Error, Result};
 use nsq_value::table::{Column, ResultTable, Value};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// What the tables hold that nsq does not read, by the beginning of their names. The first one that fits counts.
 fn contents() -> Result<Vec<(String, String)>> {
@@ -15,16 +15,19 @@ fn contents() -> Result<Vec<(String, String)>> {
 
 /// What a table holds that is not listed.
 const UNKNOWN: &str = "not known to this version of nsq";
+/// What a column holds that the source spec of its table does not have.
+const COLUMN: &str = "a column that nsq does not read; the others of its table are read";
 
 impl OpenReport {
-    /// The tables of an export that have rows and no source spec, with what they hold. Tables of labels (`ENUM_…`) and
-    /// views are left out. Statements of `nsq sql` can read them by their names.
+    /// The tables of an export that have rows and no source spec, with what they hold, and the columns with values that
+    /// the spec of their table lacks, as `TABLE.column`. Tables of labels (`ENUM_…`) and views are left out. Statements
+    /// of `nsq sql` can read them by their names.
     pub fn unread(&self, catalog: &Catalog) -> Result<ResultTable> {
         let column = |name, doc: &str| Column { doc: doc.to_owned(), ..Column::untyped(name) };
         let mut unread = ResultTable {
             columns: vec![
-                column("table", "Name of the table in the export."),
-                column("rows", "Number of its rows."),
+                column("table", "Name of the table in the export, or of a column, as TABLE.column."),
+                column("rows", "Number of its rows; of a column, those with a value."),
                 column("content", "What it holds."),
             ],
             rows: Vec::new(),
@@ -33,28 +36,41 @@ impl OpenReport {
         if self.schema.is_materialized || self.schema.is_imported {
             return Ok(unread);
         }
-        let read: HashSet<String> = catalog
-            .sources()?
-            .into_iter()
-            .flat_map(|source| source.tables.iter().map(|name| name.to_ascii_lowercase()))
-            .collect();
+        // Columns that are read, by table. Several sources may read one table.
+        let mut read: HashMap<String, HashSet<String>> = HashMap::new();
+        for source in catalog.sources()? {
+            for table in &source.tables {
+                let columns = source.columns.iter().map(|column| column.name.to_ascii_lowercase());
+                read.entry(table.to_ascii_lowercase()).or_default().extend(columns);
+            }
+        }
         let (connection, contents) = (self.report.connect()?, contents()?);
+        let mut add = |name: String, sql: &str, content: &str| -> Result<()> {
+            let rows: i64 = connection.query_row(sql, [], |row| row.get(0))?;
+            if rows > 0 {
+                let row = vec![Value::Text(name), Value::Int(rows), Value::Text(content.to_owned())];
+                unread.rows.push(row);
+            }
+            Ok(())
+        };
         for table in self.schema.tables() {
             let name = &table.name;
-            if !table.has_rowid || name.starts_with("ENUM_") || read.contains(&name.to_ascii_lowercase())
-            {
+            if !table.has_rowid || name.starts_with("ENUM_") {
                 continue;
             }
-            let sql = format!("SELECT count(*) FROM main.{}", quote(name));
-            let rows: i64 = connection.query_row(&sql, [], |row| row.get(0))?;
-            if rows > 0 {
+            let Some(known) = read.get(&name.to_ascii_lowercase()) else {
                 let content = contents.iter().find(|(start, _)| name.starts_with(start));
                 let content = content.map_or(UNKNOWN, |(_, content)| content);
-                unread.rows.push(vec![
-                    Value::Text(name.clone()),
-                    Value::Int(rows),
-                    Value::Text(content.to_owned()),
-                ]);
+                add(name.clone(), &format!("SELECT count(*) FROM main.{}", quote(name)), content)?;
+                continue;
+            };
+            for column in &table.columns {
+                // The spec of a table of labels has no columns.
+                if known.is_empty() || known.contains(&column.to_ascii_lowercase()) {
+                    continue;
+                }
+                let sql = format!("SELECT count({}) FROM main.{}", quote(column), quote(name));
+                add(format!("{name}.{column}"), &sql, COLUMN)?;
             }
         }
         self.report.spare(connection);

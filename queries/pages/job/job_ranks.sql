@@ -1,6 +1,6 @@
 /*---
 name: job_ranks
-version: 2
+version: 3
 title: The ranks, side by side
 summary: Each rank of a job by name, with its step and its cost to others.
 why: To see which rank differs, and by how much.
@@ -37,7 +37,7 @@ columns:
   - {name: own_wait_ns, type: duration, unit: ns, label: "waits for others", priority: 1, doc: "What this rank waited for others."}
   - {name: cause, type: text, priority: 1, doc: "The cause of most of own_ns, as in straggler_causes; null if there is none."}
   - {name: longer_ns, type: duration, unit: ns, label: "longer in all", priority: 1, doc: "With steps: by how much the compute, copies and idle time of a step are longer than those of the others, times step_count. Else by how much compute_ns is. Others as in other_compute_ns; negative if it is shorter, null with one rank."}
-  - {name: worst, type: int, priority: 3, doc: "Place of the rank, from 0, by the larger of own_ns and longer_ns, then lost_ns: the one to look at first is 0. Without steps, longer_ns counts if no collective is matched."}
+  - {name: worst, type: int, priority: 3, doc: "Place of the rank, from 0, by the larger of own_ns and longer_ns, then lost_ns: the one to look at first is 0. If no collective is matched, by compute_ns."}
 checks:
   - own_ns <= lost_ns
 when_empty: "no GPU operation was recorded"
@@ -325,6 +325,8 @@ SELECT
     ORDER BY
       CASE
         WHEN per = 'capture' AND most_collectives > 0 THEN own_ns
+        -- Who waits for whom is unknown, so idle time says nothing.
+        WHEN most_collectives = 0 THEN coalesce(compute_ns - other_compute_ns, 0)
         WHEN coalesce(longer_ns, 0) > own_ns THEN longer_ns
         ELSE own_ns
       END DESC,
