@@ -5,6 +5,7 @@ use nsq_library::catalog::Catalog;
 use nsq_report::schema::quote;
 use nsq_value::error::{Error, Result};
 use nsq_value::table::{Column, ResultTable, Value};
+use rusqlite::Row;
 use std::collections::{HashMap, HashSet};
 
 /// What the tables hold that nsq does not read, by the beginning of their names. The first one that fits counts.
@@ -45,13 +46,16 @@ impl OpenReport {
             }
         }
         let (connection, contents) = (self.report.connect()?, contents()?);
-        let mut add = |name: String, sql: &str, content: &str| -> Result<()> {
-            let rows: i64 = connection.query_row(sql, [], |row| row.get(0))?;
+        let mut add = |name: String, rows: i64, content: &str| {
             if rows > 0 {
                 let row = vec![Value::Text(name), Value::Int(rows), Value::Text(content.to_owned())];
                 unread.rows.push(row);
             }
-            Ok(())
+        };
+        let counts = |counted: &[String], table: &str| -> Result<Vec<i64>> {
+            let sql = format!("SELECT {} FROM main.{}", counted.join(", "), quote(table));
+            let row = |row: &Row<'_>| (0..counted.len()).map(|place| row.get(place)).collect();
+            Ok(connection.query_row(&sql, [], row)?)
         };
         for table in self.schema.tables() {
             let name = &table.name;
@@ -61,16 +65,23 @@ impl OpenReport {
             let Some(known) = read.get(&name.to_ascii_lowercase()) else {
                 let content = contents.iter().find(|(start, _)| name.starts_with(start));
                 let content = content.map_or(UNKNOWN, |(_, content)| content);
-                add(name.clone(), &format!("SELECT count(*) FROM main.{}", quote(name)), content)?;
+                for rows in counts(&["count(*)".to_owned()], name)? {
+                    add(name.clone(), rows, content);
+                }
                 continue;
             };
-            for column in &table.columns {
-                // The spec of a table of labels has no columns.
-                if known.is_empty() || known.contains(&column.to_ascii_lowercase()) {
-                    continue;
-                }
-                let sql = format!("SELECT count({}) FROM main.{}", quote(column), quote(name));
-                add(format!("{name}.{column}"), &sql, COLUMN)?;
+            // The spec of a table of labels has no columns.
+            let is_unread =
+                |column: &&String| !known.is_empty() && !known.contains(&column.to_ascii_lowercase());
+            let columns: Vec<&String> = table.columns.iter().filter(is_unread).collect();
+            if columns.is_empty() {
+                continue;
+            }
+            // All of a table in one scan.
+            let counted: Vec<String> =
+                columns.iter().map(|column| format!("count({})", quote(column))).collect();
+            for (column, rows) in columns.iter().zip(counts(&counted, name)?) {
+                add(format!("{name}.{column}"), rows, COLUMN);
             }
         }
         self.report.spare(connection);
