@@ -23,8 +23,8 @@ SELECT
   coalesce(process_device.gpu_id, op.device_id) AS gpu_id,
   op.global_pid,
   NULL AS global_tid,
-  coalesce('stream ' || op.stream_id, 'operations') || coalesce(', context ' || op.context_id, '')
-  || coalesce(', process ' || op.pid, '') AS track,
+  coalesce('stream ' || op.stream_id, 'operations') || coalesce(' (' || named.stream_name || ')', '')
+  || coalesce(', context ' || op.context_id, '') || coalesce(', process ' || op.pid, '') AS track,
   op.start_ns,
   op.end_ns,
   op.op_kind AS category,
@@ -34,6 +34,10 @@ FROM op
 LEFT JOIN process_device
   ON process_device.global_pid = op.global_pid
   AND process_device.device_id = op.device_id
+LEFT JOIN nvtx_stream AS named
+  ON named.stream_id = op.stream_id
+  AND named.context_id = op.context_id
+  AND named.pid = op.pid
 LEFT JOIN flow
   ON flow.op_key = op.op_kind || ' ' || op.op_id
 ORDER BY gpu_id, op.global_pid, op.context_id, op.stream_id, op.start_ns, op.end_ns DESC, op.op_kind, op.op_id

@@ -56,8 +56,8 @@ exchange AS MATERIALIZED (
     AND is_exchange = 1
   GROUP BY side
 ),
--- Ranks with as many collectives, but other numbers of exchanges, are stages of a pipeline. Each stage has collectives of
--- its own, and their order says nothing about other stages.
+-- Ranks with as many collectives, but other numbers of exchanges, are stages of a pipeline. Each stage has its own
+-- collectives, and their order says nothing about other stages.
 stage AS MATERIALIZED (
   SELECT max(CASE WHEN least_count < most_count THEN 1 ELSE 0 END) AS is_staged
   FROM (

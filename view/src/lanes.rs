@@ -187,7 +187,8 @@ impl Columns {
         Some(Span { start, end: start.saturating_add(dur) })
     }
 
-    /// The title of a lane, such as `GPU 0 stream 7`, or `4711 CUDA API` for a thread.
+    /// The title of a lane, such as `GPU 0 stream 7`, or `4711 CUDA API` for a thread. A name that the program gave the
+    /// stream follows its number.
     fn title(&self, row: &[Value]) -> String {
         let int = |column| self.int(row, column);
         let owner = match (int("gpu_id"), int("tid"), int("pid")) {
@@ -200,7 +201,10 @@ impl Columns {
         // The owner of the idle time of a GPU is in its kind.
         let kind = kind.strip_prefix("GPU ").unwrap_or(kind);
         match (int("stream_id"), int("depth")) {
-            (Some(stream), _) => format!("{owner}{kind} {stream}"),
+            (Some(stream), _) => match self.text(row, "stream_name") {
+                "" => format!("{owner}{kind} {stream}"),
+                name => format!("{owner}{kind} {stream} {name}"),
+            },
             (None, Some(depth)) if depth > 0 => format!("{owner}{kind} {depth}"),
             _ => format!("{owner}{kind}"),
         }
