@@ -5,7 +5,6 @@ use nsq_library::catalog::Catalog;
 use nsq_report::schema::quote;
 use nsq_value::error::{Error, Result};
 use nsq_value::table::{Column, ResultTable, Value};
-use rusqlite::Row;
 use std::collections::{HashMap, HashSet};
 
 /// What the tables hold that nsq does not read, by the beginning of their names. The first one that fits counts.
@@ -54,8 +53,8 @@ impl OpenReport {
         };
         let counts = |counted: &[String], table: &str| -> Result<Vec<i64>> {
             let sql = format!("SELECT {} FROM main.{}", counted.join(", "), quote(table));
-            let row = |row: &Row<'_>| (0..counted.len()).map(|place| row.get(place)).collect();
-            Ok(connection.query_row(&sql, [], row)?)
+            Ok(connection
+                .query_row(&sql, [], |row| (0..counted.len()).map(|place| row.get(place)).collect())?)
         };
         for table in self.schema.tables() {
             let name = &table.name;
