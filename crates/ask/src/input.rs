@@ -48,6 +48,14 @@ impl<'a> Input<'a> {
         Self::new(name, path, Source::File(opener))
     }
 
+    /// The SQLite file that is read, if the report is open; else its path.
+    pub(crate) fn database(&self) -> &Path {
+        match self.source {
+            Source::Open(report) => &report.report.database,
+            Source::File(_) => self.path,
+        }
+    }
+
     fn new(name: String, path: &'a Path, source: Source<'a>) -> Self {
         Self { name, path, scope: None, classes: None, about: None, source }
     }

@@ -11,6 +11,7 @@ use nsq_engine::execute::Limits;
 use nsq_engine::normalize::Scope;
 use nsq_value::error::{Error, Result};
 use nsq_value::shell::line_of;
+use std::fs;
 use std::path::PathBuf;
 
 /// A page whose reports have answered their parts of it.
@@ -31,6 +32,9 @@ pub struct PageOutcome<'a> {
     /// Who asks, for errors.
     pub asker: String,
 }
+
+/// Most bytes of reports that are asked at once: to compare them takes about three times as much memory.
+const AT_ONCE: u64 = 1 << 30;
 
 impl<'a> Request<'a> {
     /// Asks reports for a page. Those that fail are listed, and the others answer, unless nsq was interrupted. An
@@ -80,14 +84,16 @@ impl<'a> Request<'a> {
         Ok(begun)
     }
 
-    /// What reports answer to a page, two at once, and what is told of each. The first error of one that failed.
+    /// What reports answer to a page, and what is told of each. The first error of one that failed. Two are asked at once,
+    /// unless their size says that this takes much memory.
     pub fn page_reports(
         &self,
         request: &PageRequest<'_>,
         inputs: &[Input<'_>],
     ) -> Result<Vec<(PageReport, About)>> {
-        // More at once would take the memory of all. What each computes uses the other threads.
-        let answers = self.each(inputs, 2, |place, opened, limits| {
+        let size = |input: &Input<'_>| fs::metadata(input.database()).map_or(0, |file| file.len());
+        let most = if inputs.iter().map(size).sum::<u64>() <= AT_ONCE { 2 } else { 1 };
+        let answers = self.each(inputs, most, |place, opened, limits| {
             let open = opened?;
             let (report, about, _) = self.page_report(request, &inputs[place], &open, limits)?;
             Ok((report, about))
