@@ -157,6 +157,15 @@ def parameters_and_scope(report):
     connection.close()
 
 
+def loaded_by_a_statement(report):
+    """SQLite has a function sqrt of its own, which it does not replace while this statement runs."""
+    connection = Connection(LIB, report, EXTENSION, statement=True)
+    longest = connection.value("SELECT max(dur_ns) FROM kernel")
+    assert connection.value("SELECT max_ns FROM top_kernels ORDER BY max_ns DESC") == longest
+    assert connection.value("SELECT sqrt(median(dur_ns)) FROM kernel") > 0
+    connection.close()
+
+
 def refuses(connection, statement, *words):
     try:
         connection.ask(statement)
@@ -284,6 +293,7 @@ def main():
     errors(EXAMPLE)
     opened_and_closed(EXAMPLE)
     two_at_once(EXAMPLE)
+    loaded_by_a_statement(EXAMPLE)
     nothing_is_written(EXAMPLE)
     os.environ["NSQ_PATH"] = "sqlite/tests/queries"
     interrupted(EXAMPLE)

@@ -37,12 +37,16 @@ class Failed(Exception):
 
 
 class Connection:
-    """A connection with the extension."""
+    """A connection with the extension, loaded by the program or by a statement."""
 
-    def __init__(self, lib, report, extension, flags=READ_ONLY | URI | FULL_MUTEX):
+    def __init__(self, lib, report, extension, flags=READ_ONLY | URI | FULL_MUTEX, statement=False):
         self.lib, self.handle = lib, ctypes.c_void_p()
         code = lib.sqlite3_open_v2(report.encode(), ctypes.byref(self.handle), flags, None)
         self.check(code)
+        if statement:
+            lib.sqlite3_enable_load_extension(self.handle, ctypes.c_int(1))
+            self.ask(f"SELECT load_extension('{extension}')")
+            return
         on = ctypes.c_int()
         lib.sqlite3_db_config(self.handle, ENABLE_LOAD_EXTENSION, ctypes.c_int(1), ctypes.byref(on))
         message = ctypes.c_char_p()

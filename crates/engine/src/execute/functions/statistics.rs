@@ -4,14 +4,23 @@ use super::aggregate::aggregate;
 use super::arguments::{flags, number};
 use nsq_sweep::statistics::{Moments, percentile, student_bound};
 use rusqlite::functions::Context;
-use rusqlite::{Connection, Error, Result};
+use rusqlite::{Connection, Error, ErrorCode, Result};
+
+/// Other extensions, and newer versions of SQLite, have functions of these names that do the same. Theirs stay where a statement runs
+/// that keeps SQLite from replacing them, such as `SELECT load_extension(…)`.
+fn unless_in_use(added: Result<()>) -> Result<()> {
+    match added {
+        Err(Error::SqliteFailure(failure, _)) if failure.code == ErrorCode::DatabaseBusy => Ok(()),
+        added => added,
+    }
+}
 
 pub(super) fn register(connection: &Connection) -> Result<()> {
     let flags = flags();
     for (name, arguments) in [("median", 1), ("percentile", 2)] {
-        aggregate(connection, name, arguments, add, |mut sample: Sample| {
+        unless_in_use(aggregate(connection, name, arguments, add, |mut sample: Sample| {
             Ok(sample.percent.and_then(|percent| percentile(&mut sample.values, percent)))
-        })?;
+        }))?;
     }
     let add_moment = |context: &mut Context<'_>, moments: &mut Moments| {
         if let Some(value) = number(context, 0)? {
@@ -20,9 +29,9 @@ pub(super) fn register(connection: &Connection) -> Result<()> {
         Ok(())
     };
     aggregate(connection, "stddev", 1, add_moment, |moments| Ok(moments.stddev()))?;
-    connection.create_scalar_function("sqrt", 1, flags, |context| {
+    unless_in_use(connection.create_scalar_function("sqrt", 1, flags, |context| {
         Ok(number(context, 0)?.filter(|x| *x >= 0.0).map(f64::sqrt))
-    })?;
+    }))?;
     connection.create_scalar_function("student_bound", 2, flags, |context| {
         let (confidence, freedom) = (number(context, 0)?, number(context, 1)?);
         let bound = confidence.zip(freedom).map(|(pct, freedom)| student_bound(pct / 100.0, freedom));
