@@ -567,7 +567,7 @@ fn a_page_names_the_straggler_its_cause_and_its_iterations() {
     let sentence = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(sentence.contains("because its GPU waits longer for its host, by"), "{text}");
     // The estimate is for the rank that the verdict names.
-    assert!(sentence.contains("If it were as fast as the others, the step would take about"), "{text}");
+    assert!(sentence.contains("If it were as fast as the others, the mean step would take about"), "{text}");
     assert!(text.contains("AllReduce of 1.00 MB in iteration"), "{text}");
     let heat = text.lines().filter(|line| line.starts_with("rank ") && !line.contains("GPU"));
     let loud: Vec<bool> = heat.map(|line| line.contains('▓') || line.contains('█')).collect();
@@ -1004,17 +1004,17 @@ fn the_verdict_says_whether_some_ranks_are_slow_or_another_one_each_time() {
         (
             |rank, _| if rank == 2 { 1300 } else { 1000 },
             "Rank 2 makes the others wait most.",
-            "If it were as fast as the others, the step would take about 1.70 ms instead of 2.00 ms",
+            "If it were as fast as the others, the mean step would take about 1.70 ms instead of 2.00 ms",
         ),
         (
             |rank, _| if rank >= 2 { 1300 + rank } else { 1000 },
             "Rank 2 makes them wait, too.",
-            "If they were as fast as the others, the step would take about 1.70 ms instead of 2.00 ms",
+            "If they were as fast as the others, the mean step would take about 1.70 ms instead of 2.00 ms",
         ),
         (
             |rank, n| if rank == n % 4 { 1400 } else { 1000 },
             "No rank is slow all the time: the one that the others wait for changes from step to step",
-            "If all ranks took equally long in each step, the step would take about 1.70 ms instead of 2.00 ms",
+            "If all ranks took equally long in each step, the mean step would take about 1.70 ms instead of 2.00 ms",
         ),
     ];
     for (own, who, gain) in cases {
@@ -1080,7 +1080,7 @@ fn the_step_without_the_slowest_rank_is_known_where_steps_and_collectives_are() 
     let page = stdout(&["page", "job", all]);
     let sentence = unwrapped(&page);
     assert!(sentence.contains("Rank 2 makes the others wait most. It arrived last at 5 of 5"), "{page}");
-    let step = "the step would take about 1.70 ms instead of 2.00 ms (1.18 times faster)";
+    let step = "the mean step would take about 1.70 ms instead of 2.00 ms (1.18 times faster)";
     assert!(sentence.contains(step), "{page}");
     assert!(
         page.lines().count() <= 40 && page.lines().all(|line| line.chars().count() <= 100),
