@@ -567,7 +567,10 @@ fn a_page_names_the_straggler_its_cause_and_its_iterations() {
     let sentence = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(sentence.contains("because its GPU waits longer for its host, by"), "{text}");
     // The estimate is for the rank that the verdict names.
-    assert!(sentence.contains("If it were as fast as the others, the mean step would take about"), "{text}");
+    assert!(
+        sentence.contains("If it were as fast as the others, the mean step would take about"),
+        "{text}"
+    );
     assert!(text.contains("AllReduce of 1.00 MB in iteration"), "{text}");
     let heat = text.lines().filter(|line| line.starts_with("rank ") && !line.contains("GPU"));
     let loud: Vec<bool> = heat.map(|line| line.contains('▓') || line.contains('█')).collect();

@@ -198,15 +198,24 @@ impl<'a> PageRequest<'a> {
             Some(whole) if about_whole.contains(&place) => whole,
             _ => session,
         };
-        for asked in std::iter::once(session).chain(whole) {
+        let plans_of = |asked: &Session| -> Vec<&Plan> {
             let own = present().filter(|(place, _)| std::ptr::eq(session_of(*place), asked));
-            asked.ask_ahead(&own.map(|(_, plan)| plan).collect::<Vec<_>>(), limits)?;
+            own.map(|(_, plan)| plan).collect()
+        };
+        // Queries over answers go first: the session keeps the answers that they share with others, theirs included.
+        let ask_over_answers = |asked: &Session| {
+            let over_answers = plans_of(asked).into_iter().filter(|plan| plan.is_over_answers());
+            over_answers.map(|plan| asked.ask(plan, limits).map(drop)).collect::<Result<()>>()
+        };
+        session.ask_ahead(&plans_of(session), limits)?;
+        match whole {
+            Some(whole) => {
+                whole.ask_ahead_while(&plans_of(whole), limits, || ask_over_answers(session))?;
+                ask_over_answers(whole)?;
+            }
+            None => ask_over_answers(session)?,
         }
         let mut tables = vec![None; partials.len()];
-        // Queries over answers go first: the session keeps the answers that they share with others, theirs included.
-        for (place, plan) in present().filter(|(_, plan)| plan.is_over_answers()) {
-            session_of(place).ask(plan, limits)?;
-        }
         for (place, plan) in present() {
             tables[place] = Some(session_of(place).take_answer(plan, limits)?);
         }

@@ -74,6 +74,16 @@ impl Session {
     ///
     /// After an error, no more are asked. Of several errors, the first in the order of the plans is returned.
     pub fn ask_ahead(&self, plans: &[&Plan], limits: &Limits) -> Result<()> {
+        self.ask_ahead_while(plans, limits, || Ok(()))
+    }
+
+    /// The same. This thread first does other work, the `meanwhile`, which asks other sessions. Its error comes before others.
+    pub fn ask_ahead_while(
+        &self,
+        plans: &[&Plan],
+        limits: &Limits,
+        meanwhile: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
         let mut leaves: Vec<Leaf<'_>> = Vec::new();
         for plan in plans {
             self.add_leaves(plan, &mut leaves)?;
@@ -82,7 +92,7 @@ impl Session {
         let is_small = fs::metadata(&self.database).is_ok_and(|file| file.len() < WORTH_A_CONNECTION);
         // Functions of a scope that selects NVTX ranges belong to one connection.
         if connections < 2 || is_small || self.installation.selecting.is_some() {
-            return Ok(());
+            return meanwhile();
         }
         let (queue, answers) = (Mutex::new(self.queue(&leaves)), Mutex::new(Vec::new()));
         let work = |session: &Session, end: End| {
@@ -122,11 +132,16 @@ impl Session {
                     scope.spawn(move || ask(must_check && nth == 1, beside))
                 })
                 .collect();
+            let done = meanwhile();
+            if done.is_err() {
+                queue.lock().unwrap_or_else(PoisonError::into_inner).clear();
+            }
             work(self, End::Front);
-            others.into_iter().try_for_each(|other| match other.join() {
+            let joined = others.into_iter().try_for_each(|other| match other.join() {
                 Ok(done) => done,
                 Err(panic) => std::panic::resume_unwind(panic),
-            })
+            });
+            done.and(joined)
         });
         if done.is_err() {
             self.are_times_checked.set(!must_check);
