@@ -207,13 +207,19 @@ impl<'a> PageRequest<'a> {
             let over_answers = plans_of(asked).into_iter().filter(|plan| plan.is_over_answers());
             over_answers.map(|plan| asked.ask(plan, limits).map(drop)).collect::<Result<()>>()
         };
-        session.ask_ahead(&plans_of(session), limits)?;
+        // One thread asks them, because most need the one before. What they do not need is asked meanwhile.
         match whole {
             Some(whole) => {
+                session.ask_ahead(&plans_of(session), limits)?;
                 whole.ask_ahead_while(&plans_of(whole), limits, || ask_over_answers(session))?;
                 ask_over_answers(whole)?;
             }
-            None => ask_over_answers(session)?,
+            None => {
+                let (over_answers, others): (Vec<&Plan>, Vec<&Plan>) =
+                    plans_of(session).into_iter().partition(|plan| plan.is_over_answers());
+                session.ask_ahead(&over_answers, limits)?;
+                session.ask_ahead_while(&others, limits, || ask_over_answers(session))?;
+            }
         }
         let mut tables = vec![None; partials.len()];
         for (place, plan) in present() {

@@ -77,7 +77,8 @@ impl Session {
         self.ask_ahead_while(plans, limits, || Ok(()))
     }
 
-    /// The same. This thread first does other work, the `meanwhile`, which asks other sessions. Its error comes before others.
+    /// The same. This thread first does other work, the `meanwhile`, such as to ask this or another session for more. Its error
+    /// comes before others.
     pub fn ask_ahead_while(
         &self,
         plans: &[&Plan],
