@@ -389,6 +389,26 @@ chosen AS MATERIALIZED (
         AND EXISTS (SELECT 1 FROM stream_turns WHERE 2 * wait_count >= gap_count AND wait_count >= steps)
         THEN 'streams_in_turn'
       WHEN fact.finding IN (SELECT finding FROM slow_link) THEN 'slow_link'
+      -- A pool of device memory does not help where host memory is pinned, nor where the program empties its pool.
+      WHEN fact.finding = 'allocation' AND instr(coalesce(caller, ''), 'empty_cache') THEN 'emptied_cache'
+      WHEN fact.finding = 'allocation'
+        AND top_subject_pct >= 50
+        AND (
+          top_subject GLOB 'cu*HostRegister*'
+          OR top_subject GLOB 'cu*HostUnregister*'
+          OR top_subject GLOB 'cu*HostAlloc*'
+          OR top_subject GLOB 'cu*MallocHost*'
+          OR top_subject GLOB 'cu*FreeHost*'
+          OR top_subject GLOB 'hipHost*'
+        )
+        THEN 'pinned_again'
+      -- Few large copies in each step keep a state, which swapped pointers do, too.
+      WHEN fact.finding = 'device_copies'
+        AND top_subject = 'Device-to-Device'
+        AND top_subject_pct >= 90
+        AND steps > 1
+        AND interval_count BETWEEN gpu_steps AND 4 * gpu_steps
+        THEN 'copied_state'
       WHEN fact.finding IN (SELECT finding FROM returned) THEN 'returned_data'
       -- Checkpoints and results, by their names or by calls that write. Downloads in few steps are seldom for others.
       WHEN frees = 'copies' AND is_saved THEN 'saved_copy'
@@ -445,6 +465,11 @@ chosen AS MATERIALIZED (
         AND fact.finding IN (SELECT finding FROM read_back)
         AND instr(fact.remedy, 'size of a result')
         THEN 'sizes_read_back'
+      -- The host launches late after these waits: their reason is that of the other finding.
+      WHEN is_first
+        AND fact.finding IN (SELECT finding FROM read_back)
+        AND EXISTS (SELECT 1 FROM findings WHERE finding = 'host_sync' AND instr(remedy, 'size of a result'))
+        THEN 'late_after_sizes'
       WHEN is_first AND fact.finding IN (SELECT finding FROM read_back) THEN 'values_read_back'
       WHEN is_first
         AND fact.finding = 'host_sync'
@@ -601,7 +626,7 @@ LEFT JOIN returned
 LEFT JOIN held
   ON held.finding = chosen.finding
   AND held.direction = CASE
-    WHEN chosen.fix IN ('values_read_back', 'sizes_read_back') THEN 'Device-to-Host'
+    WHEN chosen.fix IN ('values_read_back', 'sizes_read_back', 'late_after_sizes') THEN 'Device-to-Host'
     WHEN chosen.fix IN ('one_by_one', 'uploaded_decisions', 'small_uploads', 'more_small_uploads') THEN 'Host-to-Device'
   END
 LEFT JOIN others AS small
