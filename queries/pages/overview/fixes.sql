@@ -128,7 +128,8 @@ small AS MATERIALIZED (
     max(size_bytes) AS size_bytes,
     sum(exposed_ns) AS exposed_ns,
     max(iif(rowid = 1, mean_ns, NULL)) AS mean_ns,
-    coalesce(max(iif(rowid = 1, is_batch_norm, NULL)), 0) AS is_batch_norm
+    coalesce(max(iif(rowid = 1, is_batch_norm, NULL)), 0) AS is_batch_norm,
+    coalesce(max(is_bucket), 0) AS are_buckets
   FROM small_collectives
 ),
 -- The findings, with names for what the conditions read.
@@ -542,6 +543,7 @@ chosen AS MATERIALIZED (
         THEN iif(instr(fact.remedy, 'fewer bytes'), 'last_collective', 'last_short_collective')
       WHEN fact.finding = 'exposed_communication' AND EXISTS (SELECT 1 FROM top_collective WHERE dur_ns >= 3 * other_ns)
         THEN 'late_collective'
+      WHEN fact.finding = 'exposed_communication' AND (SELECT are_buckets FROM small) THEN 'small_buckets'
       WHEN fact.finding = 'exposed_communication' AND (SELECT are_any FROM small)
         THEN iif((SELECT is_batch_norm FROM small), 'batch_norm', 'small_collectives')
       WHEN fact.finding = 'exposed_communication' AND top_subject = 'SendRecv' AND sign.is_of_stages THEN 'pipeline'
@@ -631,7 +633,7 @@ LEFT JOIN held
   END
 LEFT JOIN others AS small
   ON small.finding = chosen.finding
-  AND chosen.fix IN ('batch_norm', 'small_collectives')
+  AND chosen.fix IN ('batch_norm', 'small_collectives', 'small_buckets')
 LEFT JOIN elsewhere
   ON chosen.fix = 'slow_rank'
 ORDER BY chosen.rank
