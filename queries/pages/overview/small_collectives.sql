@@ -23,7 +23,7 @@ columns:
   - {name: exposed_ns, type: duration, unit: ns, label: "exposed", priority: 1, doc: "Mean time in a step in which they run without a compute kernel."}
   - {name: exposed_pct, type: percent, unit: percent, label: "% of exposed communication", priority: 1, doc: "The same, of all exposed communication."}
   - {name: is_batch_norm, type: bool, priority: 2, doc: "Whether the program has ranges of PyTorch's SyncBatchNorm, or its kernels."}
-  - {name: is_bucket, type: bool, priority: 2, doc: "1 if these are larger than most, reduce, run in part while compute kernels do, and reach less than 20 GB/s, as small buckets of gradients."}
+  - {name: is_bucket, type: bool, priority: 2, doc: "1 if these are larger than most and reach less than 40 GB/s of bus bandwidth, as small buckets of gradients or shards of weights: they run in part while compute kernels do, or have two operations."}
 checks:
   - exposed_ns >= 0
 limits: Sizes must be known. One that waits for a late rank counts with the wait.
@@ -45,6 +45,8 @@ small AS MATERIALIZED (
     op.operation,
     op.size_bytes,
     op.size_bytes > :most AS is_larger,
+    -- What passes over the links of each rank, about.
+    op.size_bytes * iif(op.operation = 'AllReduce', 2, coalesce(op.rank_count, 1)) AS sent_bytes,
     op.end_ns - op.start_ns AS dur_ns,
     op.end_ns - op.start_ns
       - coalesce(
@@ -58,13 +60,14 @@ small AS MATERIALIZED (
     AND op.start_ns < gpu_window.end_ns
   WHERE op.size_bytes <= :most
     OR op.size_bytes <= :most_bucket
-    AND op.operation IN ('AllReduce', 'ReduceScatter')
+    AND op.operation IN ('AllReduce', 'ReduceScatter', 'AllGather')
 ),
 whole AS MATERIALIZED (
   SELECT sum(exposed_communication_ns) AS exposed_ns
   FROM gpu_window
 ),
--- Those of a few bytes come first. A bucket runs while the backward pass does, and the other kind needs its result.
+-- Those of a few bytes come first. A bucket of gradients runs while the backward pass does, and weights in shards have
+-- two operations. A tensor that is split over GPUs has one, whose result is needed at once.
 fitting AS MATERIALIZED (
   SELECT small.is_larger
   FROM small
@@ -75,8 +78,8 @@ fitting AS MATERIALIZED (
     AND count(*) >= :least * step.step_count
     AND (
       NOT small.is_larger
-      OR sum(small.exposed_ns) <= 0.9 * sum(small.dur_ns)
-      AND sum(small.size_bytes) < 20.0 * sum(small.dur_ns)
+      OR sum(small.sent_bytes) < 40.0 * sum(small.dur_ns)
+      AND (sum(small.exposed_ns) <= 0.9 * sum(small.dur_ns) OR max(small.operation) <> min(small.operation))
     )
   ORDER BY small.is_larger
   LIMIT 1
