@@ -3,7 +3,7 @@ name: stream_turns
 version: 2
 title: Streams that take turns
 summary: Gaps between kernels of two streams with a wait of the host or a stream.
-why: To see that streams cannot overlap, because the host waits for each before it launches on the next, or streams wait for each other's events.
+why: To see that streams cannot overlap, because the host or an event makes each wait for the other.
 kind: info
 internal: true
 tags: [cuda, gpu]
