@@ -1,6 +1,6 @@
 /*---
 name: finding_edits
-version: 2
+version: 3
 title: Fixes to replay
 summary: What a perfect fix of each finding would change, where it could matter.
 why: To replay the capture with each fix, and with all fixes together.
@@ -8,17 +8,22 @@ kind: info
 internal: true
 tags: [gpu]
 reads: []
-asks: [{kind: finding}, captured, gpu_parts, idle_doubt, pinned_rate]
+asks: [{kind: finding}, captured, gpu_parts, idle_doubt, {query: paced_idle, optional: true}, pinned_rate]
 params:
   - {name: at_least_pct, type: real, default: 0.5, min: 0, max: 100, doc: "Smallest time in a finding's intervals, as a share of the GPUs' windows in percent."}
 columns:
   - {name: rank, type: int, priority: 1, doc: "Place of the finding by name, from 1."}
-  - {name: edits, type: text, priority: 0, doc: "A JSON array: name of the finding, those that it narrows, the edits of its fix, as in the relation replayed_window, those of a program without the operations, if any, and by how much its gain is divided to rank it: 3 if its confidence is low, 1.75 for code of the host without a place, 1.1 if only perfect overlap gains it, else 1; and the time of its intervals, if what the host does meanwhile is another fix's, else null."}
+  - {name: edits, type: text, priority: 0, doc: "A JSON array: name of the finding, those that it narrows, the edits of its fix, as in the relation replayed_window, those of a program without the operations, if any, and by how much its gain is divided to rank it: 3 if its confidence is low, 1.75 for code of the host without a place, 1.1 if only perfect overlap gains it, else 1; and the time of its intervals, if what the host does meanwhile is another fix's, else null; and the same again, if its gain is at most that, because the program waits for what comes from outside, else null."}
 limits: >-
   Nothing is replayed if launches failed, or if much work is missing. PINNED in an edit is how many times as fast large
   copies would be from and to pinned memory, from pinned_rate.
 ---*/
 WITH
+-- Most idle time is waiting for requests or for a time, which come when they come: a host that is earlier waits longer.
+paced AS MATERIALIZED (
+  SELECT 2 * coalesce(sum(total_ns), 0) >= (SELECT sum(idle_ns) FROM gpu_parts) AS is_paced
+  FROM paced_idle
+),
 -- A statement for each finding: grouping would sort the intervals of all.
 found AS MATERIALIZED (
   SELECT
@@ -89,6 +94,15 @@ other_work AS (
     AND NOT subject GLOB '* in aten::item*'
     AND NOT subject GLOB '* in aten::_local_scalar_dense*'
     AND NOT subject GLOB '* in aten::is_nonzero*'
+),
+own AS MATERIALIZED (
+  SELECT
+    query,
+    CASE
+      WHEN query IN ('exposed_copies', 'exposed_pageable_copies') THEN sums ->> 0
+      WHEN query = 'host_sync' THEN max((sums ->> 0) - (SELECT overlap_ns FROM other_work), 0)
+    END AS own_ns
+  FROM found
 )
 SELECT
   row_number() OVER (ORDER BY query) AS rank,
@@ -116,12 +130,11 @@ SELECT
       WHEN edit GLOB 'overlap=*' AND NOT edit GLOB '*PINNED*' THEN 1.1
       ELSE 1
     END,
-    CASE
-      WHEN query IN ('exposed_copies', 'exposed_pageable_copies') THEN sums ->> 0
-      WHEN query = 'host_sync' THEN max((sums ->> 0) - (SELECT overlap_ns FROM other_work), 0)
-    END
+    own.own_ns,
+    iif((SELECT is_paced FROM paced), own.own_ns, NULL)
   ) AS edits
 FROM found
+JOIN own USING (query)
 WHERE 100.0 * (sums ->> 0) >= :at_least_pct * (SELECT sum(window_ns) FROM gpu_parts)
   AND NOT EXISTS (SELECT 1 FROM idle_doubt WHERE reason IS NOT NULL)
 ORDER BY rank

@@ -1,6 +1,6 @@
 /*---
 name: finding_gains
-version: 3
+version: 4
 title: What fixes gain
 summary: How long a step takes with each fix, alone and with those before it.
 why: A fix gains what the step gets shorter, not the time that it touches, because something else may bind then.
@@ -10,7 +10,7 @@ tags: [gpu]
 reads: [all_critical_part, all_replayed_window, judged_window]
 requires: [judged_window]
 params:
-  - {name: edits, type: list, doc: "JSON arrays: name of a finding, those that it narrows, the edits of its fix, those of a program without the operations, by how much its gain is divided to rank it, and the time of its intervals, if more than twice that is the gain of a fix of the host's work, where that gains half as much."}
+  - {name: edits, type: list, doc: "JSON arrays: name of a finding, those that it narrows, the edits of its fix, those of a program without the operations, by how much its gain is divided to rank it, and the time of its intervals, if more than twice that is the gain of a fix of the host's work, where that gains half as much, and the most that all its gains are, or null."}
 columns:
   - {name: rank, type: int, priority: 0, doc: "Place of the fix, from 1: the best one first, where an uncertain gain counts less. 0 for the capture as it is."}
   - {name: finding, type: text, priority: 0, doc: "Name of the finding; null for the capture as it is."}
@@ -39,7 +39,8 @@ fix AS MATERIALIZED (
     value ->> 2 AS edits,
     value ->> 3 AS avoid,
     value ->> 4 AS doubt,
-    value ->> 5 AS own_ns
+    value ->> 5 AS own_ns,
+    value ->> 6 AS most_ns
   FROM json_each(:edits)
 ),
 win AS MATERIALIZED (
@@ -84,8 +85,10 @@ credited AS MATERIALIZED (
     fix.finding,
     fix.narrows,
     fix.doubt,
-    alone.alone_ns,
+    -- The replay keeps how long a thread waits for what comes from outside, and not when it comes.
+    max(alone.alone_ns, coalesce(now.now_ns - fix.most_ns / now.all_count, 0)) AS alone_ns,
     alone.avoided_ns,
+    fix.most_ns / now.all_count AS most_ns,
     iif(
       2 * fix.own_ns / now.all_count < now.now_ns - alone.alone_ns
         AND now.now_ns - alone.alone_ns
@@ -97,7 +100,7 @@ credited AS MATERIALIZED (
             )
           ) OVER (),
       fix.own_ns / now.all_count,
-      now.now_ns - alone.alone_ns
+      min(now.now_ns - alone.alone_ns, coalesce(fix.most_ns / now.all_count, now.now_ns))
     ) AS gain_ns
   FROM fix
   JOIN alone
@@ -110,6 +113,7 @@ ranked AS MATERIALIZED (
     finding,
     alone_ns,
     avoided_ns,
+    most_ns,
     row_number() OVER (
       ORDER BY
         (
@@ -163,6 +167,22 @@ together AS MATERIALIZED (
       AND part.end_ns = win.end_ns
   )
   WHERE nth = 1
+),
+-- Without what a fix gains beyond the most that it can.
+kept AS MATERIALIZED (
+  SELECT
+    *,
+    then_ns + sum(max(before_ns - then_ns - most_ns, 0)) OVER (ORDER BY rank) AS kept_ns
+  FROM (
+    SELECT
+      together.*,
+      coalesce(ranked.most_ns, now.now_ns) AS most_ns,
+      lag(together.then_ns, 1, together.then_ns) OVER (ORDER BY together.rank) AS before_ns
+    FROM together
+    CROSS JOIN now
+    LEFT JOIN ranked
+      ON ranked.rank = together.rank
+  )
 ),
 last AS (
   SELECT max(rank) AS rank
@@ -232,15 +252,15 @@ SELECT
   min(ranked.alone_ns, now.now_ns) AS alone_ns,
   min(ranked.avoided_ns, now.now_ns) AS avoided_ns,
   -- A fix does not make the others worse.
-  min(now.now_ns, min(together.then_ns) OVER before) AS before_ns,
-  min(now.now_ns, min(together.then_ns) OVER (ORDER BY together.rank)) AS then_ns,
+  min(now.now_ns, min(together.kept_ns) OVER before) AS before_ns,
+  min(now.now_ns, min(together.kept_ns) OVER (ORDER BY together.rank)) AS then_ns,
   together.idle_ns,
   bound.bound,
   bound.bound_ns,
   iif(together.rank = 1, first_rest.gap_ns, NULL) AS gap_ns,
   iif(together.rank = 1, first_rest.gap_count, NULL) AS gap_count,
   iif(together.rank = 1, first_rest.host_ns, NULL) AS host_ns
-FROM together
+FROM kept AS together
 CROSS JOIN now
 CROSS JOIN first_rest
 LEFT JOIN ranked

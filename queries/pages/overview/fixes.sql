@@ -128,7 +128,8 @@ small AS MATERIALIZED (
     max(size_bytes) AS size_bytes,
     sum(exposed_ns) AS exposed_ns,
     max(iif(rowid = 1, mean_ns, NULL)) AS mean_ns,
-    coalesce(max(iif(rowid = 1, is_batch_norm, NULL)), 0) AS is_batch_norm
+    coalesce(max(iif(rowid = 1, is_batch_norm, NULL)), 0) AS is_batch_norm,
+    coalesce(max(is_bucket), 0) AS are_buckets
   FROM small_collectives
 ),
 -- The findings, with names for what the conditions read.
@@ -387,8 +388,37 @@ chosen AS MATERIALIZED (
       WHEN fact.finding = 'small_copies' AND instr(top_subject, 'Device-to-Device') THEN 'copies_within'
       WHEN fact.finding = 'few_blocks'
         AND EXISTS (SELECT 1 FROM stream_turns WHERE 2 * wait_count >= gap_count AND wait_count >= steps)
-        THEN 'streams_in_turn'
+        THEN iif((SELECT api_name = 'cudaStreamWaitEvent' FROM stream_turns), 'streams_in_order', 'streams_in_turn')
       WHEN fact.finding IN (SELECT finding FROM slow_link) THEN 'slow_link'
+      -- A pool of device memory does not help where host memory is pinned, nor where the program empties its pool.
+      WHEN fact.finding = 'allocation' AND instr(coalesce(caller, ''), 'empty_cache') THEN 'emptied_cache'
+      WHEN fact.finding = 'allocation'
+        AND top_subject_pct >= 50
+        AND (
+          top_subject GLOB 'cu*HostRegister*'
+          OR top_subject GLOB 'cu*HostUnregister*'
+          OR top_subject GLOB 'cu*HostAlloc*'
+          OR top_subject GLOB 'cu*MallocHost*'
+          OR top_subject GLOB 'cu*FreeHost*'
+          OR top_subject GLOB 'hipHost*'
+        )
+        THEN 'pinned_again'
+      -- Few large copies in each step keep a state, which swapped pointers do, too.
+      WHEN fact.finding = 'device_copies'
+        AND top_subject = 'Device-to-Device'
+        AND top_subject_pct >= 90
+        AND steps > 1
+        AND interval_count BETWEEN gpu_steps AND 4 * gpu_steps
+        THEN 'copied_state'
+      -- copy_ writes into tensors that stay.
+      WHEN fact.finding = 'device_copies'
+        AND top_subject = 'Device-to-Device'
+        AND top_subject_pct >= 90
+        AND steps > 1
+        AND main_path GLOB '*aten::copy_'
+        AND NOT main_path GLOB '*aten::clone*'
+        AND NOT main_path GLOB '*aten::contiguous*'
+        THEN 'copied_tensors'
       WHEN fact.finding IN (SELECT finding FROM returned) THEN 'returned_data'
       -- Checkpoints and results, by their names or by calls that write. Downloads in few steps are seldom for others.
       WHEN frees = 'copies' AND is_saved THEN 'saved_copy'
@@ -445,6 +475,11 @@ chosen AS MATERIALIZED (
         AND fact.finding IN (SELECT finding FROM read_back)
         AND instr(fact.remedy, 'size of a result')
         THEN 'sizes_read_back'
+      -- The host launches late after these waits: their reason is that of the other finding.
+      WHEN is_first
+        AND fact.finding IN (SELECT finding FROM read_back)
+        AND EXISTS (SELECT 1 FROM findings WHERE finding = 'host_sync' AND instr(remedy, 'size of a result'))
+        THEN 'late_after_sizes'
       WHEN is_first AND fact.finding IN (SELECT finding FROM read_back) THEN 'values_read_back'
       WHEN is_first
         AND fact.finding = 'host_sync'
@@ -517,6 +552,8 @@ chosen AS MATERIALIZED (
         THEN iif(instr(fact.remedy, 'fewer bytes'), 'last_collective', 'last_short_collective')
       WHEN fact.finding = 'exposed_communication' AND EXISTS (SELECT 1 FROM top_collective WHERE dur_ns >= 3 * other_ns)
         THEN 'late_collective'
+      WHEN fact.finding = 'exposed_communication' AND (SELECT are_buckets FROM small)
+        THEN iif(instr(fact.remedy, 'larger wrapped blocks'), 'small_shards', 'small_buckets')
       WHEN fact.finding = 'exposed_communication' AND (SELECT are_any FROM small)
         THEN iif((SELECT is_batch_norm FROM small), 'batch_norm', 'small_collectives')
       WHEN fact.finding = 'exposed_communication' AND top_subject = 'SendRecv' AND sign.is_of_stages THEN 'pipeline'
@@ -555,6 +592,7 @@ SELECT
     WHEN 'slow_worker' THEN chosen.every
     WHEN 'garbage_collection' THEN (SELECT free_count FROM freeing_gaps)
     WHEN 'streams_in_turn' THEN (SELECT stream_count FROM stream_turns)
+    WHEN 'streams_in_order' THEN (SELECT stream_count FROM stream_turns)
     WHEN 'contended_launches' THEN (SELECT thread_count FROM contended_launches)
     ELSE coalesce(returned.copies_per_step, held.copies_per_step, small.step_ops)
   END AS op_count,
@@ -601,12 +639,12 @@ LEFT JOIN returned
 LEFT JOIN held
   ON held.finding = chosen.finding
   AND held.direction = CASE
-    WHEN chosen.fix IN ('values_read_back', 'sizes_read_back') THEN 'Device-to-Host'
+    WHEN chosen.fix IN ('values_read_back', 'sizes_read_back', 'late_after_sizes') THEN 'Device-to-Host'
     WHEN chosen.fix IN ('one_by_one', 'uploaded_decisions', 'small_uploads', 'more_small_uploads') THEN 'Host-to-Device'
   END
 LEFT JOIN others AS small
   ON small.finding = chosen.finding
-  AND chosen.fix IN ('batch_norm', 'small_collectives')
+  AND chosen.fix IN ('batch_norm', 'small_collectives', 'small_buckets', 'small_shards')
 LEFT JOIN elsewhere
   ON chosen.fix = 'slow_rank'
 ORDER BY chosen.rank

@@ -1,9 +1,9 @@
 /*---
 name: small_collectives
-version: 1
+version: 2
 title: Small collectives
-summary: Collectives of 64 KiB or less that GPUs wait for, per operation.
-why: Latency takes their time, so overlap and larger buckets of gradients do not help, and fewer of these do.
+summary: Collectives of 64 KiB or less, or small buckets, that GPUs wait for.
+why: Latency takes their time, so overlap does not help, and fewer of these do.
 kind: info
 internal: true
 tags: [communication, gpu]
@@ -12,6 +12,7 @@ requires: [collective_op]
 rows_if: EXISTS (SELECT 1 FROM gpu_window WHERE 20 * exposed_communication_ns >= window_ns)
 params:
   - {name: most, type: bytes, default: 64KiB, min: 1, doc: "Largest size to count."}
+  - {name: most_bucket, type: bytes, default: 4MiB, min: 1, doc: "Largest size of a bucket of gradients to count, where no smaller ones have that share."}
   - {name: least_pct, type: real, default: 40, min: 0, max: 100, doc: "Smallest share of the exposed communication that all of these have, in percent."}
   - {name: least, type: int, default: 16, min: 1, doc: "Fewest of these in a step."}
 columns:
@@ -22,6 +23,7 @@ columns:
   - {name: exposed_ns, type: duration, unit: ns, label: "exposed", priority: 1, doc: "Mean time in a step in which they run without a compute kernel."}
   - {name: exposed_pct, type: percent, unit: percent, label: "% of exposed communication", priority: 1, doc: "The same, of all exposed communication."}
   - {name: is_batch_norm, type: bool, priority: 2, doc: "Whether the program has ranges of PyTorch's SyncBatchNorm, or its kernels."}
+  - {name: is_bucket, type: bool, priority: 2, doc: "1 if these are larger than most and reach less than 40 GB/s of bus bandwidth, as small buckets of gradients or shards of weights: they run in part while compute kernels do, or have two operations."}
 checks:
   - exposed_ns >= 0
 limits: Sizes must be known. One that waits for a late rank counts with the wait.
@@ -42,6 +44,9 @@ small AS MATERIALIZED (
   SELECT
     op.operation,
     op.size_bytes,
+    op.size_bytes > :most AS is_larger,
+    -- What passes over the links of each rank, about.
+    op.size_bytes * iif(op.operation = 'AllReduce', 2, coalesce(op.rank_count, 1)) AS sent_bytes,
     op.end_ns - op.start_ns AS dur_ns,
     op.end_ns - op.start_ns
       - coalesce(
@@ -54,10 +59,30 @@ small AS MATERIALIZED (
     AND op.start_ns >= gpu_window.start_ns
     AND op.start_ns < gpu_window.end_ns
   WHERE op.size_bytes <= :most
+    OR op.size_bytes <= :most_bucket
+    AND op.operation IN ('AllReduce', 'ReduceScatter', 'AllGather')
 ),
-whole AS (
+whole AS MATERIALIZED (
   SELECT sum(exposed_communication_ns) AS exposed_ns
   FROM gpu_window
+),
+-- Those of a few bytes come first. A bucket of gradients runs while the backward pass does, and weights in shards have
+-- two operations. A tensor that is split over GPUs has one, whose result is needed at once.
+fitting AS MATERIALIZED (
+  SELECT small.is_larger
+  FROM small
+  CROSS JOIN step
+  CROSS JOIN whole
+  GROUP BY small.is_larger
+  HAVING sum(small.exposed_ns) * 100.0 >= :least_pct * whole.exposed_ns
+    AND count(*) >= :least * step.step_count
+    AND (
+      NOT small.is_larger
+      OR sum(small.sent_bytes) < 40.0 * sum(small.dur_ns)
+      AND (sum(small.exposed_ns) <= 0.9 * sum(small.dur_ns) OR max(small.operation) <> min(small.operation))
+    )
+  ORDER BY small.is_larger
+  LIMIT 1
 )
 SELECT
   small.operation,
@@ -71,11 +96,12 @@ SELECT
     FROM string
     WHERE text GLOB '*SyncBatchNorm*'
       OR text GLOB '*batch_norm_backward_elemt*'
-  ) AS is_batch_norm
+  ) AS is_batch_norm,
+  small.is_larger AS is_bucket
 FROM small
+JOIN fitting
+  ON fitting.is_larger = small.is_larger
 CROSS JOIN step
 CROSS JOIN whole
-WHERE (SELECT sum(exposed_ns) FROM small) * 100.0 >= :least_pct * whole.exposed_ns
-  AND (SELECT count(*) FROM small) >= :least * step.step_count
 GROUP BY small.operation
 ORDER BY exposed_ns DESC, small.operation

@@ -1,22 +1,22 @@
 /*---
 name: stream_turns
-version: 1
+version: 2
 title: Streams that take turns
-summary: Gaps between kernels of two streams in which the host waits, in one row.
-why: To see that streams cannot overlap, because the host waits for each before it launches on the next.
+summary: Gaps between kernels of two streams with a wait of the host or a stream.
+why: To see that streams cannot overlap, because the host or an event makes each wait for the other.
 kind: info
 internal: true
 tags: [cuda, gpu]
-reads: [gpu_gap, gpu_stream, idle_part]
+reads: [cuda_sync, gpu_gap, gpu_stream, idle_part]
 requires: [gpu_stream, idle_part]
 rows_if: "EXISTS (SELECT 1 FROM (SELECT gpu_id, compute_ns, sum(compute_ns) OVER (PARTITION BY gpu_id) AS all_ns FROM gpu_stream) WHERE 20 * compute_ns >= all_ns AND compute_ns > 0 GROUP BY gpu_id HAVING count(*) > 1)"
 columns:
-  - {name: api_name, type: text, label: "call", priority: 0, doc: "Call with most of these waits."}
-  - {name: wait_count, type: int, unit: count, label: "waits", priority: 0, doc: "Gaps between a kernel of one stream and one of another in which the launching thread waits for the GPU."}
+  - {name: api_name, type: text, label: "call", priority: 0, doc: "Call with most of these waits; cudaStreamWaitEvent where the host waits in less than half of these gaps, and streams wait for events half as often as there are gaps, or more."}
+  - {name: wait_count, type: int, unit: count, label: "waits", priority: 0, doc: "Gaps between a kernel of one stream and one of another in which the launching thread waits for the GPU; of cudaStreamWaitEvent, waits of streams for events."}
   - {name: gap_count, type: int, unit: count, label: "gaps", priority: 1, doc: "All gaps between kernels of two streams."}
   - {name: stream_count, type: int, unit: count, label: "streams", priority: 1, doc: "Streams with a twentieth of a GPU's compute time or more, on the GPU with most."}
 checks:
-  - wait_count <= gap_count
+  - wait_count > 0
 limits: The second kernel may need the result of the first; an event then orders the streams without the host.
 see_also: [stream_concurrency, host_sync]
 ---*/
@@ -45,13 +45,28 @@ busy_stream AS (
   WHERE 20 * compute_ns >= all_ns
     AND compute_ns > 0
   GROUP BY gpu_id
+),
+-- Streams wait on the GPU, which takes no time of the host.
+found AS MATERIALIZED (
+  SELECT *
+  FROM (
+    SELECT api_name, sum(count(*)) OVER () AS wait_count, count(*) AS call_count
+    FROM waited
+    GROUP BY api_name
+    UNION ALL
+    SELECT 'cudaStreamWaitEvent', count(*), 0
+    FROM cuda_sync
+    WHERE sync_kind = 'stream waits for event'
+      AND EXISTS (SELECT 1 FROM gap)
+    HAVING count(*) >= 0.5 * (SELECT count(*) FROM gap)
+      AND 2 * (SELECT count(*) FROM waited) < (SELECT count(*) FROM gap)
+  )
 )
 SELECT
   api_name,
-  (SELECT count(*) FROM waited) AS wait_count,
+  wait_count,
   (SELECT count(*) FROM gap) AS gap_count,
   (SELECT max(stream_count) FROM busy_stream) AS stream_count
-FROM waited
-GROUP BY api_name
-ORDER BY count(*) DESC, api_name
+FROM found
+ORDER BY api_name = 'cudaStreamWaitEvent' DESC, call_count DESC, api_name
 LIMIT 1

@@ -1,6 +1,6 @@
 /*---
 name: verdict
-version: 2
+version: 3
 title: The verdict
 summary: What the first sentence of the page says, and its figures, in one row.
 why: To check why the page concludes what it does. The order of the verdicts is one list in the statement.
@@ -16,6 +16,7 @@ asks:
   - {query: findings, optional: true}
   - {query: fixes, optional: true}
   - {query: gpu_idle_cause_sum, optional: true}
+  - {query: gpu_parts, optional: true}
   - {query: longest_gaps, optional: true}
   - {query: paced_idle, optional: true}
   - {query: repetition, optional: true}
@@ -23,7 +24,7 @@ asks:
   - {query: unexplained_idle, optional: true}
 columns:
   - {name: verdict, type: text, priority: 0, doc: "Name of the first verdict of the list that fits, such as compute_bound, paced or idle_of_cause. Null without GPU work. A hang comes first: see the query hang."}
-  - {name: time_pct, type: percent, unit: percent, label: "% of judged time", priority: 1, doc: "Share of the time that the verdict is about: the largest part; of idle GPUs, idle time; of paced ones, the waits; of whole graphs, GPU work; of overlapped links, their use."}
+  - {name: time_pct, type: percent, unit: percent, label: "% of judged time", priority: 1, doc: "Share of the time that the verdict is about: the largest part; of idle GPUs, idle time; of paced ones, the waits, on gpu_id if that has them; of whole graphs, GPU work; of overlapped links, their use."}
   - {name: compute_pct, type: percent, unit: percent, label: "compute % of time", priority: 2, doc: "Of overlapped links, share of compute kernels; else null."}
   - {name: copies_pct, type: percent, unit: percent, label: "exposed copies %", priority: 2, doc: "Of idle GPUs, share of exposed copies that take more time than compute, or are to fix first; else null."}
   - {name: communication_pct, type: percent, unit: percent, label: "exposed comm. %", priority: 2, doc: "The same of collectives; else null."}
@@ -37,6 +38,7 @@ columns:
   - {name: step_count, type: int, unit: count, label: "steps", priority: 1, doc: "Of pauses and slow steps, all steps; else null."}
   - {name: now_ns, type: duration, unit: ns, label: "step now", priority: 2, doc: "Of waits that a program can shorten itself, mean time of a step; else null."}
   - {name: then_ns, type: duration, unit: ns, label: "step then", priority: 2, doc: "The same without these waits; else null."}
+  - {name: gpu_id, type: id, label: "GPU", priority: 2, doc: "Of waits that set the pace on several GPUs, the one that has 80 % of the idle time or more; else null."}
   - {name: is_loading, type: bool, priority: 3, doc: "1 if a data loader of PyTorch is likely what the thread waits for."}
   - {name: elsewhere_count, type: int, unit: count, label: "steps with other work", priority: 2, doc: "Steps with other work, if most idle time is in them; else null."}
   - {name: is_few_blocks, type: bool, priority: 3, doc: "1 if many kernels have too few blocks to fill the only GPU."}
@@ -81,6 +83,13 @@ last_gpu AS MATERIALIZED (
       AND found.top_subject_pct >= 80
       AND 2 * found.ceiling_ns >= judged.communication_ns
   )
+),
+-- Of several GPUs, one that idles where the others do not.
+idle_gpu AS MATERIALIZED (
+  SELECT gpu_id, window_ns, idle_ns
+  FROM (SELECT gpu_id, window_ns, idle_ns, sum(idle_ns) OVER () AS all_ns, count(*) OVER () AS gpu_count FROM gpu_parts)
+  WHERE gpu_count > 1
+    AND idle_ns >= 0.8 * all_ns
 ),
 -- The step as it is now.
 step AS MATERIALIZED (
@@ -164,8 +173,7 @@ fact AS MATERIALIZED (
     waited.function_name IN ('poll', 'ppoll', 'select')
     AND captured.is_pytorch
     AND instr(gap.next_op, 'Host-to-Device')
-    AND judged.repeats
-    AND step.now_ns IS NOT NULL AS is_loading,
+    AND judged.repeats AS is_loading,
     instr(waited.function_name, 'sleep') AND judged.repeats AND step.now_ns IS NOT NULL AS is_asleep,
     waited.function_name AS waits_in,
     step.now_ns,
@@ -244,27 +252,29 @@ SELECT
   CASE
     WHEN verdict = 'overlapped_communication' THEN 100.0 * all_communication_ns
     WHEN verdict = 'overlapped_copies' THEN 100.0 * all_copies_ns
+    WHEN verdict = 'paced' AND idle_gpu.gpu_id IS NOT NULL
+      THEN 100.0 * min(paced_ns, idle_gpu.idle_ns) * named.window_ns / idle_gpu.window_ns
     WHEN verdict = 'paced' THEN 100.0 * paced_ns
-    WHEN verdict = 'whole_graphs' THEN 100.0 * (window_ns - idle_ns)
-    WHEN bound_by = 'idle' THEN 100.0 * idle_ns
+    WHEN verdict = 'whole_graphs' THEN 100.0 * (named.window_ns - named.idle_ns)
+    WHEN bound_by = 'idle' THEN 100.0 * named.idle_ns
     WHEN bound_by IN ('compute', 'communication', 'copies') THEN 100.0 * most_ns
-  END / max(window_ns, 1) AS time_pct,
-  iif(verdict IN ('overlapped_communication', 'overlapped_copies'), 100.0 * compute_ns / max(window_ns, 1), NULL)
+  END / max(named.window_ns, 1) AS time_pct,
+  iif(verdict IN ('overlapped_communication', 'overlapped_copies'), 100.0 * compute_ns / max(named.window_ns, 1), NULL)
     AS compute_pct,
   iif(
     bound_by = 'idle'
-      AND copies_ns >= 0.1 * window_ns
+      AND copies_ns >= 0.1 * named.window_ns
       AND copies_ns >= communication_ns
       AND (copies_ns > compute_ns OR (SELECT frees = 'copies' FROM findings WHERE rank = 1 AND verdict = 'yes')),
-    100.0 * copies_ns / max(window_ns, 1),
+    100.0 * copies_ns / max(named.window_ns, 1),
     NULL
   ) AS copies_pct,
   iif(
     bound_by = 'idle'
-      AND communication_ns >= 0.1 * window_ns
+      AND communication_ns >= 0.1 * named.window_ns
       AND communication_ns > compute_ns
-      AND NOT (copies_ns >= 0.1 * window_ns AND copies_ns > compute_ns AND copies_ns >= communication_ns),
-    100.0 * communication_ns / max(window_ns, 1),
+      AND NOT (copies_ns >= 0.1 * named.window_ns AND copies_ns > compute_ns AND copies_ns >= communication_ns),
+    100.0 * communication_ns / max(named.window_ns, 1),
     NULL
   ) AS communication_pct,
   (
@@ -318,8 +328,10 @@ SELECT
     WHEN verdict IN ('allocating_steps', 'slow_steps') THEN slow_step_count
     WHEN elsewhere.other_count > 0 THEN elsewhere.step_count
   END AS step_count,
-  iif(verdict = 'paced' AND (is_loading OR is_asleep), now_ns, NULL) AS now_ns,
-  iif(verdict = 'paced' AND (is_loading OR is_asleep), then_ns, NULL) AS then_ns,
+  -- The waits of one GPU are no share of all.
+  iif(verdict = 'paced' AND (is_loading OR is_asleep) AND idle_gpu.gpu_id IS NULL, now_ns, NULL) AS now_ns,
+  iif(verdict = 'paced' AND (is_loading OR is_asleep) AND idle_gpu.gpu_id IS NULL, then_ns, NULL) AS then_ns,
+  iif(verdict = 'paced', idle_gpu.gpu_id, NULL) AS gpu_id,
   coalesce(verdict = 'paced' AND is_loading, false) AS is_loading,
   elsewhere.other_count AS elsewhere_count,
   bound_by = 'compute'
@@ -328,9 +340,11 @@ SELECT
   bound_by = 'mixed'
   AND NOT repeats
   AND are_many_kernels
-  AND copies_ns >= 0.15 * window_ns
+  AND copies_ns >= 0.15 * named.window_ns
   AND EXISTS (SELECT 1 FROM early_copies WHERE total_ns >= 0.7 * copies_ns) AS are_early_copies
 FROM named
+LEFT JOIN idle_gpu
+  ON true
 -- Steps that also launch other work, such as an evaluation, where the usual ones hardly idle.
 LEFT JOIN repetition AS elsewhere
   ON named.verdict IN ('launch_bound', 'host_bound')
