@@ -138,19 +138,20 @@ ranked AS MATERIALIZED (
   FROM credited
 ),
 joined AS MATERIALIZED (
-  SELECT 0 AS rank, '' AS edits
+  SELECT 0 AS rank, '' AS edits, NULL AS most_ns
   UNION ALL
-  SELECT ranked.rank, group_concat(fix.edits, char(10)) OVER (ORDER BY ranked.rank)
+  SELECT ranked.rank, group_concat(fix.edits, char(10)) OVER (ORDER BY ranked.rank), ranked.most_ns
   FROM ranked
   CROSS JOIN fix
   WHERE +fix.finding = ranked.finding
 ),
 -- The GPU that takes longest, each time.
 together AS MATERIALIZED (
-  SELECT rank, gpu_id, start_ns, end_ns, count, then_ns, max(then_ns - busy_ns, 0) AS idle_ns
+  SELECT rank, gpu_id, start_ns, end_ns, count, most_ns, then_ns, max(then_ns - busy_ns, 0) AS idle_ns
   FROM (
     SELECT
       joined.rank,
+      joined.most_ns,
       win.*,
       max(part.new_dur_ns, part.busiest_ns) / win.count AS then_ns,
       part.busy_ns / win.count AS busy_ns,
@@ -172,17 +173,8 @@ together AS MATERIALIZED (
 kept AS MATERIALIZED (
   SELECT
     *,
-    then_ns + sum(max(before_ns - then_ns - most_ns, 0)) OVER (ORDER BY rank) AS kept_ns
-  FROM (
-    SELECT
-      together.*,
-      coalesce(ranked.most_ns, now.now_ns) AS most_ns,
-      lag(together.then_ns, 1, together.then_ns) OVER (ORDER BY together.rank) AS before_ns
-    FROM together
-    CROSS JOIN now
-    LEFT JOIN ranked
-      ON ranked.rank = together.rank
-  )
+    then_ns + sum(max(before_ns - then_ns - coalesce(most_ns, before_ns), 0)) OVER (ORDER BY rank) AS kept_ns
+  FROM (SELECT *, lag(then_ns, 1, then_ns) OVER (ORDER BY rank) AS before_ns FROM together)
 ),
 last AS (
   SELECT max(rank) AS rank

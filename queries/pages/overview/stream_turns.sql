@@ -21,6 +21,13 @@ limits: The second kernel may need the result of the first; an event then orders
 see_also: [stream_concurrency, host_sync]
 ---*/
 WITH
+busy_stream AS (
+  SELECT gpu_id, count(*) AS stream_count
+  FROM (SELECT gpu_id, compute_ns, sum(compute_ns) OVER (PARTITION BY gpu_id) AS all_ns FROM gpu_stream)
+  WHERE 20 * compute_ns >= all_ns
+    AND compute_ns > 0
+  GROUP BY gpu_id
+),
 gap AS MATERIALIZED (
   SELECT gpu_id, start_ns
   FROM gpu_gap
@@ -28,6 +35,7 @@ gap AS MATERIALIZED (
     AND before_kind = 'kernel'
     AND after_kind = 'kernel'
     AND NOT is_in_stream
+    AND gpu_id IN (SELECT gpu_id FROM busy_stream WHERE stream_count > 1)
 ),
 -- A wait that is split by another call is one.
 waited AS MATERIALIZED (
@@ -38,13 +46,6 @@ waited AS MATERIALIZED (
     AND gap.start_ns = idle.gap_start_ns
   WHERE idle.part = 'host sync'
   GROUP BY idle.gpu_id, idle.gap_start_ns
-),
-busy_stream AS (
-  SELECT gpu_id, count(*) AS stream_count
-  FROM (SELECT gpu_id, compute_ns, sum(compute_ns) OVER (PARTITION BY gpu_id) AS all_ns FROM gpu_stream)
-  WHERE 20 * compute_ns >= all_ns
-    AND compute_ns > 0
-  GROUP BY gpu_id
 ),
 -- Streams wait on the GPU, which takes no time of the host.
 found AS MATERIALIZED (

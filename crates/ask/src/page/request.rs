@@ -204,8 +204,8 @@ impl<'a> PageRequest<'a> {
         };
         // Queries over answers go first: the session keeps the answers that they share with others, theirs included.
         let ask_over_answers = |asked: &Session| {
-            let over_answers = plans_of(asked).into_iter().filter(|plan| plan.is_over_answers());
-            over_answers.map(|plan| asked.ask(plan, limits).map(drop)).collect::<Result<()>>()
+            let mut over_answers = plans_of(asked).into_iter().filter(|plan| plan.is_over_answers());
+            over_answers.try_for_each(|plan| asked.ask(plan, limits).map(drop))
         };
         // One thread asks them, because most need the one before. What they do not need is asked meanwhile.
         match whole {
